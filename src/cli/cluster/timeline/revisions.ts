@@ -18,7 +18,6 @@ import { listAll } from "../requests.ts";
 import { type KnownPolicy, withAvailableKind } from "../running-wave/known-policy.ts";
 
 interface WorkloadRevisions extends FoundWorkload {
-  readonly object: WorkloadObject;
   /** The oldest first. */
   readonly revisions: readonly StoredRevision[];
   /** Other reads that failed and may matter, one line each. */
@@ -34,7 +33,8 @@ export async function readWorkloadRevisions(
 ): Promise<WorkloadRevisions> {
   const target = withAvailableKind(argument, policy);
   const { resource } = target;
-  if (!keepsRevisions(resource)) throw new CommandFailure(commandErrorTexts.noRevisions(target.kind));
+  // The Pods of Jobs and CronJobs end by themselves.
+  if (resource.replicaSetLabel === undefined) throw new CommandFailure(commandErrorTexts.noRevisions(target.kind));
   const [stored, namespaces] = await Promise.all([
     readWorkload(cluster, target, namespace),
     readNamespaces(cluster.client, namespace, policy.compatibility),
@@ -71,20 +71,13 @@ export interface StoredRevision {
 /** The annotations with the number of a ReplicaSet, of Deployments and of Argo Rollouts. */
 const revisionAnnotations = ["deployment.kubernetes.io/revision", "rollout.argoproj.io/revision"];
 
-/** Reports whether Kubernetes keeps revisions of a kind. The Pods of Jobs and CronJobs end by themselves. */
-function keepsRevisions({ replicaSetLabel }: Pick<WorkloadRow, "replicaSetLabel">): boolean {
-  return replicaSetLabel !== undefined;
-}
-
 /** Lists the revisions of a workload by their number, the oldest first. Throws what {@link ApiClient.stream} throws. */
 async function readRevisions(
   client: ApiClient,
-  row: WorkloadRow,
+  { replicaSetLabel }: WorkloadRow,
   { metadata, spec }: WorkloadObject,
   workload: HashPlace,
 ): Promise<readonly StoredRevision[]> {
-  if (!keepsRevisions(row)) return [];
-  const { replicaSetLabel } = row;
   const resource = replicaSetLabel === "" ? resources.controllerRevisions : resources.replicaSets;
   const scope = { namespace: metadata?.namespace, labelSelector: podSelector(spec?.selector) };
   const found = await listAll<KubeObject, StoredRevision>(client, resource, scope, (object) => {
