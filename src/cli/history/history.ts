@@ -3,14 +3,13 @@ import type { Workload } from "../../domain/model/workload-shape.ts";
 import { podSelector } from "../../domain/pods/pod-owner.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import { formatDuration } from "../../domain/syntax/time.ts";
-import { isClusterFailure } from "../../kube/api/api-failure.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
-import { errorText } from "../../telemetry/logging/log-messages.ts";
-import { type ReadConfigs, readManyConfigs } from "../cluster/read/configs.ts";
+import { readManyConfigs } from "../cluster/read/configs.ts";
 import { readPods } from "../cluster/read/pods.ts";
+import { tryRead } from "../cluster/requests.ts";
 import { type KnownPolicy, readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
+import { isUnread } from "../cluster/snapshot/live-plan.ts";
 import { readWorkloadRevisions, type StoredRevision } from "../cluster/timeline/revisions.ts";
-import { readWaveEvents, type WaveEvent } from "../cluster/timeline/wave-events.ts";
+import { readWaveEvents } from "../cluster/timeline/wave-events.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import { parseWorkloadArgument, type WorkloadArgument, workloadArgumentKinds } from "../command/workload-argument.ts";
@@ -56,7 +55,10 @@ export const historyCommand = clusterCommand({
       "EDITED BY is the field manager that wrote the content. If the same content of a pinned copy returned later, only the first and the last writer are known.",
       "RESULT comes from the status of the workload, or from Events, which Kubernetes keeps for an hour by default.",
     ],
-    words: { heading: "States", meanings: wordsOf(revisionStates) },
+    words: {
+      heading: "States",
+      meanings: Object.fromEntries(Object.entries(revisionStates).map(([state, means]) => [wordsOf(state), means])),
+    },
     exits: {
       [exitCodes.done]: "The history is complete.",
       [exitCodes.no]: "The workload was not found.",
@@ -89,10 +91,9 @@ export const historyCommand = clusterCommand({
   },
 });
 
-/** Returns the states as the table shows them: two words for "rollingOut". */
-function wordsOf(states: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const spaced = (word: string) => word.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return Object.fromEntries(Object.entries(states).map(([word, means]) => [spaced(word), means]));
+/** Returns a state as the table shows it: two words for "rollingOut". */
+function wordsOf(state: string): string {
+  return state.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Reads what the history of a workload depends on. `gaps` are the failed reads. Throws what {@link readWorkloadRevisions} throws. */
@@ -107,30 +108,20 @@ export async function readHistory(
   const scope = { namespace, labelSelector: podSelector(object.spec?.selector) };
   const pods = await readPods(client, scope, policy.kinds);
   const read = await readManyConfigs(client, copiesAndSources(workload, revisions));
-  const { events, why } = await readEvents(client, namespace, workload.uid);
+  const unreadCopy = read.values().find(isUnread);
+  const found = await tryRead(`list events in ${namespace}`, () =>
+    readWaveEvents(client, { namespace, uid: workload.uid }),
+  );
+  const events = "read" in found ? found.read : [];
   return {
     facts: { object, workload, flags: policy.pacing, now: Date.now(), revisions, read, pods, events },
     gaps: [
       ...gaps,
-      ...why,
+      ...("unread" in found ? [`Results are unknown: ${found.unread}.`] : []),
       ...(pods.state === "unread" ? [`Pods are unknown: ${pods.why}.`] : []),
-      ...unreadCopies(read),
+      ...(unreadCopy === undefined ? [] : [`Changes are unknown: cannot read ConfigMaps: ${unreadCopy.error}.`]),
     ],
   };
-}
-
-/** Reads the Events of Wave about a workload. `why` has one line if they could not be read. */
-async function readEvents(
-  client: ApiClient,
-  namespace: string,
-  uid: string,
-): Promise<{ readonly events: readonly WaveEvent[]; readonly why: readonly string[] }> {
-  try {
-    return { events: await readWaveEvents(client, { namespace, uid }), why: [] };
-  } catch (error) {
-    if (!isClusterFailure(error)) throw error;
-    return { events: [], why: [`Results are unknown: cannot list Events: ${errorText(error)}.`] };
-  }
 }
 
 function copiesAndSources({ namespace }: Workload, revisions: readonly StoredRevision[]): readonly StoredName[] {
@@ -138,20 +129,12 @@ function copiesAndSources({ namespace }: Workload, revisions: readonly StoredRev
   return [...names].map((name) => ({ kind: "ConfigMap", namespace, name }));
 }
 
-/** Returns one line if ConfigMaps could not be read, with the first cause. */
-function unreadCopies(read: ReadConfigs): readonly string[] {
-  for (const found of read.values())
-    if (found.state === "forbidden" || found.state === "unreadable")
-      return [`Changes are unknown: cannot read ConfigMaps: ${found.error}.`];
-  return [];
-}
-
-const shownStates: Readonly<Record<RevisionState, readonly [word: string, style: Style]>> = {
-  current: ["current", "green"],
-  rollingOut: ["rolling out", "cyan"],
-  failed: ["failed", "red"],
-  rolledBack: ["rolled back", "yellow"],
-  old: ["old", "dim"],
+const styles: Readonly<Record<RevisionState, Style>> = {
+  current: "green",
+  rollingOut: "cyan",
+  failed: "red",
+  rolledBack: "yellow",
+  old: "dim",
 };
 
 /** What the last column of the table shows for a revision without a change of a ConfigMap. */
@@ -174,7 +157,7 @@ export function renderHistory(entries: readonly HistoryEntry[], now: number, pai
   const rows = lines.map(({ cells }) => cells);
   const styleOf = (row: number, column: string | undefined) => {
     const { entry, index } = lines[row] ?? {};
-    return entry !== undefined && index === 0 && column === "STATE" ? shownStates[entry.state][1] : undefined;
+    return entry !== undefined && index === 0 && column === "STATE" ? styles[entry.state] : undefined;
   };
   return joined(headedTable(heading, rows, paint, styleOf, 2));
 }
@@ -188,7 +171,7 @@ function rowsOf(entry: HistoryEntry, now: number): readonly (readonly string[])[
     createdAt === null ? "-" : age(now - Date.parse(createdAt)),
     hash === null ? "-" : hash.slice(hash.indexOf(":") + 1).slice(0, 8),
     podsCell(entry),
-    shownStates[state][0],
+    wordsOf(state),
     resultCell(rollout),
   ];
   return [[...head, ...(first ?? [])], ...others.map((cells) => [...head.map(() => ""), ...cells])];
@@ -198,7 +181,10 @@ function rowsOf(entry: HistoryEntry, now: number): readonly (readonly string[])[
 function changesOf({ changes, rollout }: HistoryEntry): readonly (readonly string[])[] {
   const { edits = [], heldBy = null } = rollout ?? {};
   const editOf = ({ name }: ConfigMapChange) => edits.find((edit) => edit.kind === "ConfigMap" && edit.name === name);
-  const compared = changes.map((change) => changeCells(change, editOf(change)?.editedBy ?? null));
+  const compared = changes.map((change) => [
+    change.editedBy ?? editOf(change)?.editedBy ?? "-",
+    describeChange(change),
+  ]);
   const shown = changes.map(editOf);
   const recorded = edits
     .filter((edit) => !shown.includes(edit))
@@ -218,7 +204,7 @@ export function causeText(entry: HistoryEntry): string {
 
 /** Returns how a revision is or ended, on one line: `complete in 24s`, `rolling out`. */
 export function resultText({ state, rollout }: HistoryEntry): string {
-  return rollout === null || rollout.end === null ? shownStates[state][0] : resultCell(rollout);
+  return rollout === null || rollout.end === null ? wordsOf(state) : resultCell(rollout);
 }
 
 function whyOf({ cause, rollout }: HistoryEntry): string {
@@ -240,10 +226,6 @@ function podsCell({ pods, pinning }: HistoryEntry): string {
   if (pods === null) return "-";
   const live = pinning === null ? 0 : pinning.unpinned + pinning.partlyPinned;
   return live === 0 ? String(pods) : `${pods} (${live} live)`;
-}
-
-function changeCells(change: ConfigMapChange, editor: string | null): readonly string[] {
-  return [change.editedBy ?? editor ?? "-", describeChange(change)];
 }
 
 /** Returns what changed in a ConfigMap: `page: color, +title`. */
