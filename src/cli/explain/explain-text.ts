@@ -6,8 +6,8 @@ import type { Explanation } from "../cluster/explanation/explanation.ts";
 import { byWave } from "../cluster/snapshot/leader-view.ts";
 import { describePodCount } from "../cluster/states/assess-state.ts";
 import { describeKubernetesReason, nextOfState, workloadStates } from "../cluster/states/state-rows.ts";
-import { remaining, type Style, sentences } from "../output/sentences.ts";
-import { type Paint, paintOf, tableLines, wrappedBehind } from "../output/table.ts";
+import { remaining, sentences } from "../output/sentences.ts";
+import { joined, type Paint, paintOf, tableLines, wrappedBehind } from "../output/table.ts";
 
 interface ExplanationForm {
   /** Milliseconds since the epoch. */
@@ -26,61 +26,49 @@ export function renderExplanation(
   explanation: Explanation,
   { now, paint = paintOf(false), width }: ExplanationForm,
 ): string {
-  const { workload, state, missing, unread, warnings, notes } = explanation;
+  const { workload, state, optIn, missing, unread, warnings, notes } = explanation;
   const { kind, namespace, name } = workload;
+  const wrap = (head: string, text: string, indent: number) => wrappedBehind(head, printable(text), width, indent);
+  const list = (title: string, texts: readonly string[]) =>
+    texts.length === 0 ? [] : [title, ...texts.flatMap((text) => wrap("  ", text, 4))];
+  const [first = [], ...rows] = summary(explanation, now).map(([label, text]) =>
+    wrap(label.padEnd(labelWidth), text, labelWidth),
+  );
   const blocks = [
-    [line("", `${kind} ${namespace}/${name}`)],
-    summary(explanation, now),
-    block(
+    [paint("bold", printable(`${kind} ${namespace}/${name}`))],
+    [
+      ...first.map((text) => paint(workloadStates[state].style, text)),
+      ...rows.flat(),
+      ...(optIn === "out" ? ["To opt in".padEnd(labelWidth) + printable(optInCommand(explanation))] : []),
+    ],
+    list(
       "Missing:",
       missing.map((each) => `${describeObject(each, namespace)}${each.key === undefined ? "" : `, key "${each.key}"`}`),
     ),
-    block(
+    list(
       "Not readable:",
       unread.map(({ error, ...object }) => `${describeObject(object, namespace)}: ${error}`),
     ),
-    block(
+    list(
       "Warnings:",
       warnings.map(({ message }) => message),
     ),
-    block("Notes:", notes),
-    referenceLines(explanation).map((text) => line("", text)),
+    list("Notes:", notes),
+    referenceLines(explanation).map(printable),
   ];
   return blocks
     .filter((lines) => lines.length > 0)
-    .map((lines, index) =>
-      lines
-        .flatMap((each, at) => layOut(each, width).map((text) => `${paint(styleOf(index, at, state), text)}\n`))
-        .join(""),
-    )
+    .map(joined)
     .join("\n");
 }
 
-/** A line before wrapping. If `indent` is given, the text may be wrapped and continues at that column. */
-interface Line {
-  readonly head: string;
-  readonly text: string;
-  readonly indent: number | undefined;
-}
-
-function line(head: string, text: string, indent?: number): Line {
-  return { head, text, indent };
-}
-
-function layOut({ head, text, indent }: Line, width: number | undefined): readonly string[] {
-  return wrappedBehind(head, printable(text), indent === undefined ? undefined : width, indent);
-}
-
-function styleOf(block: number, line: number, state: Explanation["state"]): Style | undefined {
-  if (line > 0 || block > 1) return undefined;
-  return block === 0 ? "bold" : workloadStates[state].style;
-}
+type Row = readonly [label: string, text: string];
 
 /** Returns the rows about the workload; a row without a text is left out. */
-function summary(explanation: Explanation, now: number): readonly Line[] {
-  const { state, because, reason, hold, currentHash, optIn, kubernetes, judgedAt, policy } = explanation;
+function summary(explanation: Explanation, now: number): readonly Row[] {
+  const { state, because, reason, hold, currentHash, kubernetes, judgedAt, policy } = explanation;
   const verdict = judgedAt === null ? "" : `, ${byWave(judgedAt, now)}`;
-  const rows: readonly (readonly [label: string, text: string])[] = [
+  const rows: readonly Row[] = [
     ["State", `${because === null || state === "due" ? state : `${state} (${because})`}${verdict}`],
     ["Now", headline(explanation)],
     [hold === null ? "Why" : "Due", sentences(reason)],
@@ -93,14 +81,13 @@ function summary(explanation: Explanation, now: number): readonly Line[] {
     ["Recorded", recordedText(explanation)],
     ["Current", currentHash ?? whyNoHash(explanation)],
     ...policy.map(
-      ({ name, value, by }, index) =>
-        [index === 0 ? "Policy" : "", `${name}: ${shortened(value)} (${policySources[by]})`] as const,
+      ({ name, value, by }, index): Row => [
+        index === 0 ? "Policy" : "",
+        `${name}: ${shortened(value)} (${policySources[by]})`,
+      ],
     ),
   ];
-  return [
-    ...rows.filter(([, text]) => text !== "").map(([label, text]) => line(label.padEnd(labelWidth), text, labelWidth)),
-    ...(optIn === "out" ? [line("To opt in".padEnd(labelWidth), optInCommand(explanation))] : []),
-  ];
+  return rows.filter(([, text]) => text !== "");
 }
 
 const labelWidth = 13;
@@ -164,10 +151,6 @@ function whyNoHash({ outcome }: Explanation): string {
 
 function optInCommand({ workload: { kind, namespace, name } }: Explanation): string {
   return `kubectl -n ${namespace} annotate ${kind.toLowerCase()}/${name} wave.pusher.com/update-on-config-change=true --overwrite`;
-}
-
-function block(title: string, texts: readonly string[]): readonly Line[] {
-  return texts.length === 0 ? [] : [line("", title), ...texts.map((text) => line("  ", text, 4))];
 }
 
 /** Returns one line about what Wave does with a workload now. */
