@@ -38,15 +38,8 @@ export interface WaitRequest {
 }
 
 /** Resolves with the last check when the workload is done, when only a person can continue, or after the timeout. */
-export async function waitForWorkload({
-  cluster,
-  policy,
-  target,
-  timeout,
-  soakMs,
-  gone,
-  report,
-}: WaitRequest): Promise<WaitCheck> {
+export async function waitForWorkload(request: WaitRequest): Promise<WaitCheck> {
+  const { cluster, target, timeout, soakMs, report } = request;
   const ended = new AbortController();
   const changed = new Waker();
   const watching = wakeOnChanges(cluster, target, changed, AbortSignal.any([timeout, ended.signal]));
@@ -55,13 +48,10 @@ export async function waitForWorkload({
     const soak = new Soak(soakMs);
     const coverage = new Coverage();
     for (let isFirst = true; ; isFirst = false) {
-      const check = soak.afterSoak(
-        await checkWorkload(cluster, policy, target, gone, isFirst, coverage),
-        systemClock.monotonic(),
-      );
-      const line = check.progress === "done" ? check.message : `${check.state}. ${sentences(check.message)}`;
-      if (check.progress === "done") report(line, check.progress);
+      const check = soak.afterSoak(await checkWorkload(request, isFirst, coverage), systemClock.monotonic());
+      if (check.progress === "done") report(check.message, check.progress);
       if (check.progress !== "open" || timeout.aborted) return check;
+      const line = `${check.state}. ${sentences(check.message)}`;
       if (line !== reported) report(line, check.progress);
       reported = line;
       await new Waker().wait(systemClock, minCheckMs, timeout);
@@ -95,10 +85,7 @@ async function wakeOnChanges(
 
 /** Checks a workload once. A failure of the first check is final. Later the API server may be unavailable for some time. */
 async function checkWorkload(
-  cluster: Cluster,
-  policy: KnownPolicy,
-  target: WaitRequest["target"],
-  gone: boolean,
+  { cluster, policy, target, gone }: WaitRequest,
   isFirst: boolean,
   coverage: Coverage,
 ): Promise<WaitCheck> {

@@ -150,16 +150,11 @@ function reportTo(terminal: Terminal, names: readonly string[]): ReportProgress 
   if (live === undefined) return (name, line) => write(outputLine(`${name}: ${line}`));
   const draw = liveLines(live);
   const paint = paintFor(terminal);
-  const last = new Map<string, Parameters<WaitRequest["report"]>>();
-  return (name, line, progress) => {
-    last.set(name, [line, progress]);
-    const rows = names.map((each) => last.get(each) ?? (["", "open"] as const));
-    draw(
-      tableLines(
-        names.map((each, index) => [each, rows[index]?.[0] ?? ""]),
-        2,
-        (text, row, column) => (column === 0 ? text : paint(rows[row]?.[1] === "done" ? "green" : "cyan", text)),
-      ),
-    );
+  const last = new Map(names.map((each): [string, Parameters<WaitRequest["report"]>] => [each, ["", "open"]]));
+  return (name, ...report) => {
+    last.set(name, report);
+    const rows = [...last].map(([each, [line]]) => [each, line]);
+    const styles = [...last.values()].map(([, progress]) => (progress === "done" ? "green" : "cyan"));
+    draw(tableLines(rows, 2, (text, row, column) => (column === 0 ? text : paint(styles[row], text))));
   };
 }
