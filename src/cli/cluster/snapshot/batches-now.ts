@@ -10,12 +10,11 @@ import { desiredPods } from "../../../domain/pods/pod-owner.ts";
 import { rulesFor } from "../../../domain/policy/rules.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../../../domain/references/references.ts";
 import { fieldsOf, numberOf } from "../../../domain/syntax/json.ts";
-import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { presentOf, type ReadConfigs } from "../read/configs.ts";
 import type { FoundWorkload, ReadPods } from "../read/pods.ts";
-import { listAll, mapBounded } from "../requests.ts";
+import { listAll, mapBounded, tryRead } from "../requests.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { newPodsNow, rolloutProgressSince } from "../states/assess-state.ts";
 import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "../states/state-rows.ts";
@@ -142,19 +141,11 @@ const reason = "FailedCreate";
  */
 export async function readRefusedPods(client: ApiClient, found: readonly FoundWorkload[]): Promise<RefusedPods> {
   const lacking = Map.groupBy(found.filter(lacksPods), ({ workload }) => workload.namespace);
-  const newest = await mapBounded([...lacking], async ([namespace, group]) => {
-    try {
-      return await newestEvents(
-        client,
-        namespace,
-        new Map(group.map(({ workload }) => [workload.uid, workload.rolledAt])),
-      );
-    } catch (error) {
-      if (isClusterFailure(error)) return new Map<string, KubernetesReason>();
-      throw error;
-    }
+  const newest = await mapBounded([...lacking], ([namespace, group]) => {
+    const rolledAt = new Map(group.map(({ workload }) => [workload.uid, workload.rolledAt]));
+    return tryRead(`list events in ${namespace}`, () => newestEvents(client, namespace, rolledAt));
   });
-  const byUid = new Map(newest.flatMap((each) => [...each]));
+  const byUid = new Map(newest.flatMap((each) => ("read" in each ? [...each.read] : [])));
   return ({ object, workload }) => kubernetesReasonOf(object) ?? byUid.get(workload.uid) ?? null;
 }
 
