@@ -55,9 +55,9 @@ export function timelineOf(facts: TimelineFacts, since: number): readonly Timeli
   );
   const entries = [
     ...rollouts.map(({ entry }) => entry),
-    ...holdsOf(events, rollouts),
+    ...holdsOf(facts.events, rollouts),
     ...editsOf(facts.edits, rollouts),
-    ...haltsOf(events),
+    ...haltsOf(facts.events, events),
     ...leadersOf(facts.events),
   ];
   return entries
@@ -88,6 +88,7 @@ function rolloutsOf(
   return causes.map((cause, index) => {
     const next = causes[index + 1];
     const end = endOf(events, cause.at, next?.at) ?? (next === undefined ? completeNow(workload, cause.at) : undefined);
+    const details = cause.edits.map((edit) => objectText(edit, edit.keys, namespace));
     const isRunning = end === undefined && next === undefined && progress.state === "progressing";
     const entry: TimelineEntry = {
       at: cause.at,
@@ -95,20 +96,18 @@ function rolloutsOf(
       namespace,
       type: "rollout",
       about: nameOf(workload),
-      details: cause.edits.map((edit) => objectText(edit, edit.keys, namespace)),
+      details,
       by: editorsOf(cause),
       result: isRunning ? "running" : (end?.result ?? null),
-      text: rolloutText(workload, cause, end),
+      text: rolloutText(cause, details, end),
     };
     return { workload, cause, entry };
   });
 }
 
-function rolloutText({ namespace }: Workload, cause: Cause, end: RolloutEnd | undefined): string {
-  const { edits, why } = cause;
-  const shown = edits.map((edit) => objectText(edit, edit.keys, namespace));
+function rolloutText(cause: Cause, details: readonly string[], end: RolloutEnd | undefined): string {
   return [
-    `rolled: ${shown.length === 0 ? why : formatList(shown, shownObjects, String)}`,
+    `rolled: ${details.length === 0 ? cause.why : formatList(details, shownObjects, String)}`,
     editText(cause),
     heldText(cause),
     end && `${end.result} ${timeOfDay(end.at, cause.at)}${end.why === undefined ? "" : `: ${end.why}`}`,
@@ -187,18 +186,16 @@ function editsOf(edits: readonly ObjectEdit[], rollouts: readonly Rollout[]): re
 }
 
 /** Returns the holds that Events report, and those that a rollout records as its last one. */
-function holdsOf(events: EventsByUid, rollouts: readonly Rollout[]): readonly TimelineEntry[] {
+function holdsOf(events: readonly WaveEvent[], rollouts: readonly Rollout[]): readonly TimelineEntry[] {
   const ofWorkload = Map.groupBy(rollouts, ({ workload }) => workload.uid);
   const ended = new Set<Cause>();
-  const reported = [...events].flatMap(([uid, all]) =>
-    all
-      .filter(({ reason }) => reason === "RolloutHeld")
-      .map((event): TimelineEntry => {
-        const next = ofWorkload.get(uid)?.find(({ cause }) => cause.at >= event.lastAt)?.cause;
-        if (next !== undefined) ended.add(next);
-        return entryOf(event, "hold", next?.at ?? null);
-      }),
-  );
+  const reported = events
+    .filter(({ reason }) => reason === "RolloutHeld")
+    .map((event) => {
+      const next = ofWorkload.get(event.uid)?.find(({ cause }) => cause.at >= event.lastAt)?.cause;
+      if (next !== undefined) ended.add(next);
+      return entryOf(event, "hold", next?.at ?? null);
+    });
   const recorded = rollouts.flatMap(({ cause, entry }): readonly TimelineEntry[] => {
     const at = lastEditAt(cause);
     if (cause.heldBy === undefined || ended.has(cause) || at === undefined || at >= cause.at) return [];
@@ -209,18 +206,17 @@ function holdsOf(events: EventsByUid, rollouts: readonly Rollout[]): readonly Ti
 }
 
 /** Returns the halts of changes, from the Events on the changed objects. */
-function haltsOf(events: EventsByUid): readonly TimelineEntry[] {
-  return [...events.values()].flatMap((all) =>
-    all
-      .filter(({ reason, kind }) => reason === "RolloutHalted" && configKinds.some((each) => each === kind))
-      .map((event) => {
-        const end = all.find(({ reason, at }) => reason === "RolloutResolved" && at >= event.lastAt);
-        return entryOf(event, "halt", end?.at ?? null);
-      }),
-  );
+function haltsOf(
+  events: readonly WaveEvent[],
+  byUid: ReadonlyMap<string, readonly WaveEvent[]>,
+): readonly TimelineEntry[] {
+  return events
+    .filter(({ reason, kind }) => reason === "RolloutHalted" && configKinds.some((each) => each === kind))
+    .map((event) => {
+      const end = byUid.get(event.uid)?.find(({ reason, at }) => reason === "RolloutResolved" && at >= event.lastAt);
+      return entryOf(event, "halt", end?.at ?? null);
+    });
 }
-
-type EventsByUid = ReadonlyMap<string, readonly WaveEvent[]>;
 
 function leadersOf(events: readonly WaveEvent[]): readonly TimelineEntry[] {
   return events.filter(({ reason }) => reason === leaderReason).map((event) => entryOf(event, "leader", null));
