@@ -101,16 +101,15 @@ export function heldChange(
 export function heldChangeLines(held: HeldChange | null): readonly string[] {
   if (held === null) return [];
   return [
-    ...(held.startedSince === 0 ? [] : [heldChangeTexts.startedSince(held)]),
+    ...(held.startedSince === 0 ? [] : [startedSince(held)]),
     ...(held.files === 0 ? [] : [pinningTexts.heldFiles(held.files)]),
     ...(held.env === 0 ? [] : [pinningTexts.heldEnv(held.env)]),
   ];
 }
 
-const heldChangeTexts = {
-  startedSince: ({ rolled, total, startedSince }: HeldChange) =>
-    `${rolled} of ${total} ${total === 1 ? "Pod was" : "Pods were"} rolled for the held change. ${startedSince} started since the change and ${startedSince === 1 ? "reads" : "read"} it already.`,
-} as const;
+function startedSince({ rolled, total, startedSince: count }: HeldChange): string {
+  return `${rolled} of ${total} ${total === 1 ? "Pod was" : "Pods were"} rolled for the held change. ${count} started since the change and ${count === 1 ? "reads" : "read"} it already.`;
+}
 
 /** Returns the lines about a held change, and how to prevent that old Pods read the next one. */
 export function heldChangeNotes(held: HeldChange | null, workload: Workload, isPinned: boolean): readonly string[] {

@@ -152,7 +152,7 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
   const watching = "unread" in waves ? [] : wavesWatching(waves, namespace);
   const [wave, ...others] = watching;
   const warn = (line: string) => terminal.writeError(warningLine(line));
-  const presence = wavePresence(waves, namespace);
+  const presence = "unread" in waves ? "unknown" : wavePresence(watching);
   const clusterHold = await readClusterHoldOf(client, watching);
   if (clusterHold !== undefined && known === undefined)
     terminal.writeError(noteLine(holdTexts.clusterHold(clusterHold)));
@@ -162,13 +162,11 @@ export async function readRunningPolicy<T extends typeof inheritedFlags>(
     warn(
       `Cannot read the flags of the running Wave: ${waves.unread}. Using the defaults. Pass the flags of your installation, or set variables such as WAVE_WINDOW.`,
     );
-  if (wave === undefined || others.length > 0) {
-    if (wave !== undefined)
-      warn(
-        `Several Waves run: ${formatList([wave, ...others], 3, describeWave)}. Using the defaults. Pass the flags of the Wave that you mean.`,
-      );
-    return { ...(await readPolicy(client, values)), clusterHold, presence };
-  }
+  if (others.length > 0)
+    warn(
+      `Several Waves run: ${formatList(watching, 3, describeWave)}. Using the defaults. Pass the flags of the Wave that you mean.`,
+    );
+  if (wave === undefined || others.length > 0) return { ...(await readPolicy(client, values)), clusterHold, presence };
   const effective = effectiveFlags(wave, given);
   const policy = { ...(await readPolicy(client, effective.values, wave.namespace)), clusterHold, presence };
   if (effective.inherited.length === 0) return policy;

@@ -90,10 +90,8 @@ function parsed(args: readonly string[], env: Environment): ParsedFlags | UsageE
 /** Whether a Wave can act now. "unknown": its Deployment may not be read. */
 export type WavePresence = "ready" | "notReady" | "none" | "unknown";
 
-/** Returns whether one of these Waves watches a namespace and can act now; `undefined` means any namespace. */
-export function wavePresence(waves: RunningWaves, namespace: string | undefined): WavePresence {
-  if ("unread" in waves) return "unknown";
-  const watching = wavesWatching(waves, namespace);
+/** Returns whether one of the Waves that watch a namespace can act now. */
+export function wavePresence(watching: readonly RunningWave[]): WavePresence {
   if (watching.length === 0) return "none";
   return watching.some(hasReadyReplica) ? "ready" : "notReady";
 }
