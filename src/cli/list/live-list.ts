@@ -35,9 +35,7 @@ export async function liveList(options: LiveListOptions): Promise<never> {
   let last: Reading | undefined;
   for (;;) {
     const before = clock.monotonic();
-    const reading = await read();
-    // A cluster that was read only in part keeps its rows.
-    if (reading !== undefined) last = { ...reading, rows: [...reading.rows, ...keptRows(last, reading)] };
+    last = withKeptRows(last, await read());
     const pauseUntil = clock.monotonic() + Math.max(minPauseMs, pausePerReading * (clock.monotonic() - before));
     do {
       if (last !== undefined) draw(linesOf(last, options, clock.wall()));
@@ -46,9 +44,12 @@ export async function liveList(options: LiveListOptions): Promise<never> {
   }
 }
 
-function keptRows(last: Reading | undefined, { rows, isWhole }: Reading): readonly ListRow[] {
-  const read = new Set(rows.map(keyOf));
-  return (last?.rows ?? []).filter((row) => !isWhole(row.cluster) && !read.has(keyOf(row)));
+/** Returns a reading with the rows of the last one if their cluster was not read, or only in part. */
+function withKeptRows(last: Reading | undefined, reading: Reading | undefined): Reading | undefined {
+  if (reading === undefined || last === undefined) return reading ?? last;
+  const read = new Set(reading.rows.map(keyOf));
+  const kept = last.rows.filter((row) => !reading.isWhole(row.cluster) && !read.has(keyOf(row)));
+  return { ...reading, rows: [...reading.rows, ...kept] };
 }
 
 /** Returns the lines of the screen. If they do not fit, workloads that need no attention are left out first. */
@@ -103,40 +104,34 @@ interface ListWatch extends RepeatedList {
  * server: a broken connection cannot end it, and it needs no permission to watch. Rejects with what `read` throws.
  */
 export async function watchList({ read, isWanted, table, write, clock, signal }: ListWatch): Promise<never> {
-  let shown: ReadonlyMap<string, ListRow> = new Map();
+  let last: Reading | undefined;
+  let shown: readonly ListRow[] = [];
   for (;;) {
     const before = clock.monotonic();
-    const reading = await read();
-    if (reading !== undefined) {
-      const { now, changed } = compare(shown, reading, isWanted);
-      if (changed.length > 0) write(table.lines(changed, clock.wall()));
-      shown = now;
-    }
+    last = withKeptRows(last, await read());
+    const rows = last?.rows ?? [];
+    const changed = changedRows(shown, rows, isWanted);
+    if (changed.length > 0) write(table.lines(changed, clock.wall()));
+    shown = rows.filter(isWanted);
     await sleep(clock, Math.max(minPauseMs, pausePerReading * (clock.monotonic() - before)), signal);
   }
 }
 
-/** Returns the rows that are shown after a reading, by their names, and the rows to print. */
-function compare(
-  shown: ReadonlyMap<string, ListRow>,
-  { rows, isWhole }: Reading,
+/** Returns the wanted or shown rows that differ from the shown ones, and those that are gone. */
+function changedRows(
+  shown: readonly ListRow[],
+  rows: readonly ListRow[],
   isWanted: (row: ListRow) => boolean,
-): { readonly now: ReadonlyMap<string, ListRow>; readonly changed: readonly ListRow[] } {
-  const read = new Map(rows.map((row) => [keyOf(row), row]));
-  const now = new Map<string, ListRow>();
-  const changed: ListRow[] = [];
-  for (const [key, row] of read) {
-    const last = shown.get(key);
-    const wanted = isWanted(row);
-    if (wanted) now.set(key, row);
-    if ((wanted || last !== undefined) && (last === undefined || contentOf(last) !== contentOf(row))) changed.push(row);
-  }
-  for (const [key, row] of shown) {
-    if (read.has(key)) continue;
-    if (isWhole(row.cluster)) changed.push({ ...row, removed: true });
-    else now.set(key, row);
-  }
-  return { now, changed };
+): readonly ListRow[] {
+  const before = new Map(shown.map((row) => [keyOf(row), contentOf(row)]));
+  const read = new Set(rows.map(keyOf));
+  return [
+    ...rows.filter((row) => {
+      const content = before.get(keyOf(row));
+      return content === undefined ? isWanted(row) : content !== contentOf(row);
+    }),
+    ...shown.flatMap((row) => (read.has(keyOf(row)) ? [] : [{ ...row, removed: true } as const])),
+  ];
 }
 
 function keyOf({ cluster, namespace, kind, name }: ListRow): string {
