@@ -12,7 +12,7 @@ import { isForbidden } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
-import type { WorkloadArgument } from "../../command/workload-argument.ts";
+import { objectName, type WorkloadArgument } from "../../command/workload-argument.ts";
 import { type ReadConfig, readConfigs, readManyConfigs } from "../read/configs.ts";
 import { readNames, readNamespaces, withMatches } from "../read/namespaces.ts";
 import { type FoundWorkload, listWorkloads, type ReadPods, readPods, readWorkload } from "../read/pods.ts";
@@ -114,14 +114,11 @@ const rows: readonly { readonly state: Stage["state"]; readonly text: string }[]
 function batchNotes({ object, namespace, members }: BatchedChange): readonly string[] {
   const described = describeObject(object, namespace);
   return rows.flatMap(({ state, text }) => {
-    const names = members.filter(({ stage }) => stage.state === state).map(({ key }) => nameOf(key));
+    const names = members
+      .filter(({ stage }) => stage.state === state)
+      .map(({ key }) => objectName(parseWorkloadKey(key)));
     return names.length === 0 ? [] : [`${described} ${text} ${formatList(names.sort(), mostShown, String)}.`];
   });
-}
-
-function nameOf(key: string): string {
-  const { kind, name } = parseWorkloadKey(key);
-  return `${kind.toLowerCase()}/${name}`;
 }
 
 /** Reads what the plans of listed workloads depend on, by lists only. */
