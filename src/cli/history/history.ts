@@ -1,5 +1,4 @@
 // `wave history KIND/NAME`. This folder compares and renders revisions; src/cli/cluster/timeline reads them.
-import type { Workload } from "../../domain/model/workload-shape.ts";
 import { podSelector } from "../../domain/pods/pod-owner.ts";
 import type { StoredName } from "../../domain/references/references.ts";
 import { formatDuration } from "../../domain/syntax/time.ts";
@@ -8,7 +7,7 @@ import { readPods } from "../cluster/read/pods.ts";
 import { tryRead } from "../cluster/requests.ts";
 import { type KnownPolicy, readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { isUnread } from "../cluster/snapshot/live-plan.ts";
-import { readWorkloadRevisions, type StoredRevision } from "../cluster/timeline/revisions.ts";
+import { readWorkloadRevisions } from "../cluster/timeline/revisions.ts";
 import { readWaveEvents } from "../cluster/timeline/wave-events.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
@@ -107,7 +106,9 @@ export async function readHistory(
   const { object, workload, revisions, gaps } = await readWorkloadRevisions(cluster, argument, namespace, policy);
   const scope = { namespace, labelSelector: podSelector(object.spec?.selector) };
   const pods = await readPods(client, scope, policy.kinds);
-  const read = await readManyConfigs(client, copiesAndSources(workload, revisions));
+  const copiesAndSources = new Set(revisions.flatMap(({ pins = [] }) => [...pins].flat()));
+  const objects = [...copiesAndSources].map((name): StoredName => ({ kind: "ConfigMap", namespace, name }));
+  const read = await readManyConfigs(client, objects);
   const unreadCopy = read.values().find(isUnread);
   const found = await tryRead(`list events in ${namespace}`, () =>
     readWaveEvents(client, { namespace, uid: workload.uid }),
@@ -122,11 +123,6 @@ export async function readHistory(
       ...(unreadCopy === undefined ? [] : [`Changes are unknown: cannot read ConfigMaps: ${unreadCopy.error}.`]),
     ],
   };
-}
-
-function copiesAndSources({ namespace }: Workload, revisions: readonly StoredRevision[]): readonly StoredName[] {
-  const names = new Set(revisions.flatMap(({ pins }) => (pins === undefined ? [] : [...pins].flat())));
-  return [...names].map((name) => ({ kind: "ConfigMap", namespace, name }));
 }
 
 const styles: Readonly<Record<RevisionState, Style>> = {
