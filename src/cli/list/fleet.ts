@@ -20,7 +20,6 @@ interface MemberList {
   readonly lines: readonly string[];
 }
 
-/** The clusters of several contexts. */
 interface Fleet extends AsyncDisposable {
   /**
    * Reads the workloads of all contexts at the same time. A context whose cluster cannot be read becomes one error line, and the others

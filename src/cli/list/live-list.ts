@@ -17,7 +17,6 @@ interface RepeatedList {
   readonly signal?: AbortSignal;
 }
 
-/** The input of {@link liveList}. */
 interface LiveListOptions extends RepeatedList {
   readonly form: TableForm;
   readonly warnings: () => readonly string[];

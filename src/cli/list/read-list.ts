@@ -19,7 +19,6 @@ interface ReadList {
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
   readonly workloads: readonly ListedWorkload[];
-  /** The changes that workloads roll or wait for now. */
   readonly changes: readonly ChangeNow[];
   /** Whether everything that the list depends on could be listed. */
   readonly complete: boolean;

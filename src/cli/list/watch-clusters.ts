@@ -60,7 +60,6 @@ function watch(call: ListCall, read: () => Promise<Reading | undefined>, lines: 
 /** Lines for standard error, each written once for as long as every reading has it. */
 class NewLines {
   readonly terminal: Terminal;
-  /** Whether a live table shows the lines. */
   readonly #isLive: boolean;
   #before: ReadonlySet<string> = new Set();
   #now = new Set<string>();

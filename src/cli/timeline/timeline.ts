@@ -97,7 +97,6 @@ export function renderTimeline(entries: readonly TimelineEntry[], withNamespace:
   return joined(lines);
 }
 
-/** Returns an entry with times in RFC 3339. */
 function entryForProgram({ at, endedAt, ...entry }: TimelineEntry): object {
   return { at: timeText(at), endedAt: endedAt === null ? null : timeText(endedAt), ...entry };
 }

@@ -201,6 +201,5 @@ export interface WaitCheck {
   readonly message: string;
   /** The next step for a person; "" if there is none. */
   readonly next: string;
-  /** How often containers restarted. */
   readonly restarts: number;
 }

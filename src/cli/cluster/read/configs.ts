@@ -84,7 +84,6 @@ export async function readManyConfigs(
   return new Map(read.flatMap((each) => [...each]));
 }
 
-/** Reads objects of one kind and namespace by a list. */
 async function listGroup(
   client: ApiClient,
   group: readonly StoredName[],

@@ -15,7 +15,6 @@ import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { listAll, mapBounded } from "../requests.ts";
 import { readProviderClasses, type UnreadConfig, unreadConfig } from "./configs.ts";
 
-/** The policies that Namespaces set for their workloads. */
 interface ReadNamespaces {
   readonly of: (namespace: string) => NamespacePolicy | undefined;
   /** One line for each failed read, for people. */

@@ -210,9 +210,7 @@ async function withVolumes(
 /** The number of Pods that serve, and what is known about them. */
 export interface PodCount {
   readonly total: number;
-  /** Those that run with the current configuration. */
   readonly current: number;
-  /** Those that Kubernetes reports as ready. */
   readonly ready: number;
   /** Why Pods are not ready, each reason once: CrashLoopBackOff, ImagePullBackOff, OOMKilled. */
   readonly notReadyReasons: readonly string[];

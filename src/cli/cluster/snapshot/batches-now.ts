@@ -20,7 +20,6 @@ import { newPodsNow, rolloutProgressSince } from "../states/assess-state.ts";
 import { boundedReason, type KubernetesReason, kubernetesReasonOf } from "../states/state-rows.ts";
 import { lookupIn, worldOf } from "./live-plan.ts";
 
-/** The workloads of one or more namespaces, and what their plans depend on. */
 interface BatchesNowFacts {
   /** All workloads of these namespaces that opted in. */
   readonly found: readonly FoundWorkload[];

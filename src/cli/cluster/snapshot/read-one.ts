@@ -152,7 +152,6 @@ export interface WorkloadSnapshots {
   readonly failures: readonly string[];
   /** Other reads that failed and may matter, one line each. */
   readonly gaps: readonly string[];
-  /** The batches of all changes in these namespaces. */
   readonly batches: BatchesNow;
 }
 
@@ -235,7 +234,6 @@ export async function readObjectFacts(cluster: Cluster, object: StoredName, flag
   return { object, found, snapshots, others: others.found, policy, unread: [...failures, ...gaps] };
 }
 
-/** Reports whether workloads of other namespaces may read the object. */
 function isReadElsewhere(found: ReadConfig | undefined, { crossNamespace }: KnownPolicy): boolean {
   if (crossNamespace === "none") return false;
   return crossNamespace === "any" || (found?.state === "present" && found.config.sharedWith !== undefined);

@@ -41,7 +41,6 @@ export interface AssessedState {
 export interface StateFacts {
   readonly object: WorkloadObject;
   readonly workload: Workload;
-  /** The outcome that `wave explain` shows. */
   readonly outcome: string;
   readonly reason: string;
   readonly hold: Pick<Hold, "reason" | "message"> | null;
@@ -50,7 +49,6 @@ export interface StateFacts {
   readonly pods: ReadPods;
   readonly podCount: PodCount | undefined;
   readonly pinning: PodPinning | null;
-  /** The ConfigMaps whose content was rolled back. */
   readonly rolledBack: readonly string[];
   /** The verdict of the leader, if the state depends on something that could not be read; undefined also if it is current. */
   readonly verdict?: PublishedVerdict | undefined;
@@ -58,7 +56,6 @@ export interface StateFacts {
   readonly unproven: UnprovenTimes | undefined;
   /** The last change before the last rollout, as a sentence; "" if it is unknown. */
   readonly lastChange: string;
-  /** Why Kubernetes cannot create its Pods; null if it reports no failure. */
   readonly kubernetes: KubernetesReason | null;
   /** Since when the workload is due, in milliseconds since the epoch; undefined if unknown. */
   readonly dueSince: number | undefined;

@@ -6,7 +6,6 @@ import { type Style, sentences } from "../../output/sentences.ts";
 interface StateRow {
   /** The color. Red needs a person; yellow ends by itself or is intended. */
   readonly style: Style;
-  /** One sentence. */
   readonly means: string;
   /** Imperative sentences; "" if there is nothing to do. */
   readonly next: string;
