@@ -16,25 +16,18 @@ import { pinningTexts } from "../states/pod-pinning.ts";
 
 /** Returns other settings of the workload that delay new Pods, one line each. They explain why Kubernetes replaced no Pod. */
 export function workloadNotes(object: WorkloadObject, workload: Workload): readonly string[] {
-  return [
-    ...templateSourceNotes(workload),
-    ...untrackedProjectionNotes(object),
-    ...(workload.keptPods === undefined ? [] : [describeKeptPods(workload.keptPods)]),
-    ...schedulingHoldNotes(workload),
-  ];
-}
-
-function templateSourceNotes({ templateSource }: Workload): readonly string[] {
-  return templateSource === undefined
-    ? []
-    : [`The pod template comes from ${quoted(templateSource.kind)} ${quoted(templateSource.name)} (workloadRef).`];
-}
-
-function schedulingHoldNotes(workload: Workload): readonly string[] {
-  if (isSchedulingHeld(workload)) return ["The workload has a scheduling hold. New Pods stay pending."];
-  return hasSchedulingHold(workload)
-    ? ["Another client ended the scheduling hold, but did not remove its annotation."]
-    : [];
+  const { templateSource, keptPods } = workload;
+  const notes: string[] = [];
+  if (templateSource !== undefined)
+    notes.push(
+      `The pod template comes from ${quoted(templateSource.kind)} ${quoted(templateSource.name)} (workloadRef).`,
+    );
+  notes.push(...untrackedProjectionNotes(object));
+  if (keptPods !== undefined) notes.push(describeKeptPods(keptPods));
+  if (isSchedulingHeld(workload)) notes.push("The workload has a scheduling hold. New Pods stay pending.");
+  else if (hasSchedulingHold(workload))
+    notes.push("Another client ended the scheduling hold, but did not remove its annotation.");
+  return notes;
 }
 
 /** Returns one line for each volume with certificates that Pods read and Wave does not track. The kubelet updates their files. */
