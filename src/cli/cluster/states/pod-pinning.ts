@@ -26,6 +26,7 @@ export function podPinning(workload: Workload, pods: readonly RunningPod[]): Pod
   const partly = read.filter(({ state }) => state === "partly pinned");
   const unmarked = unpinned.filter(({ pod }) => pod.pinned === undefined).length;
   const marked = unpinned.length - unmarked;
+  const liveNames = [...new Set(partly.flatMap(({ live }) => live))].sort();
   return {
     pinned: read.length - unpinned.length - partly.length,
     partlyPinned: partly.length,
@@ -33,7 +34,7 @@ export function podPinning(workload: Workload, pods: readonly RunningPod[]): Pod
     why: [
       ...(marked === 0 ? [] : [pinningTexts.notPointed(marked)]),
       ...(unmarked === 0 ? [] : [pinningTexts.notAnnotated(unmarked)]),
-      ...(partly.length === 0 ? [] : [pinningTexts.partly(partly.length, namesOf(partly))]),
+      ...(partly.length === 0 ? [] : [pinningTexts.partly(partly.length, liveNames)]),
     ],
   };
 }
@@ -88,10 +89,6 @@ function pinsOfPod({ namespace, pinned: text }: Workload, template: Pins, { pinn
 
 function pinsOf(text: string | undefined): Pins | undefined {
   return text === undefined ? undefined : parsePins(text);
-}
-
-function namesOf(pods: readonly Pick<PodPins, "live">[]): readonly string[] {
-  return [...new Set(pods.flatMap(({ live }) => live))].sort();
 }
 
 /** The lines about pins, for people. */
