@@ -1,3 +1,4 @@
+import { configResources } from "../../../cache/live/live-configs.ts";
 import { causeAnnotation } from "../../../domain/references/annotations.ts";
 import { contentEditedAt, contentEditedBy } from "../../../domain/references/field-managers.ts";
 import { configKey, type StoredKind } from "../../../domain/references/references.ts";
@@ -5,7 +6,7 @@ import { type KubeObject, metadataOnlyList, type Resource, resources } from "../
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { readNamespaces } from "../read/namespaces.ts";
 import { listWorkloads } from "../read/pods.ts";
-import { inScope, listAll, mapBounded, tryRead } from "../requests.ts";
+import { inScope, type ListScope, listAll, mapBounded, tryRead } from "../requests.ts";
 import type { KnownPolicy } from "../running-wave/known-policy.ts";
 import { readRunningWaves } from "../running-wave/running-wave.ts";
 import type { ObjectEdit, RevisionCause, TimelineFacts } from "./timeline.ts";
@@ -33,12 +34,13 @@ export async function readTimeline(
     gaps.push(`The timeline is incomplete: ${result.unread}.`);
     return [];
   };
+  const metadataOnly = { namespace, accept: metadataOnlyList };
   const isRead = new Set(workloads.flatMap(({ references }) => references.map(configKey)));
   const [replicaSets, controllerRevisions, configMaps, secrets, events, leaders] = await Promise.all([
-    read("replicasets", () => readCauses(client, resources.replicaSets, namespace)),
-    read("controllerrevisions", () => readCauses(client, resources.controllerRevisions, namespace)),
-    read("configmaps", () => readEdits(client, "ConfigMap", namespace, isRead)),
-    read("secrets", () => readEdits(client, "Secret", namespace, isRead)),
+    read("replicasets", () => readCauses(client, resources.replicaSets, metadataOnly)),
+    read("controllerrevisions", () => readCauses(client, resources.controllerRevisions, metadataOnly)),
+    read("configmaps", () => readEdits(client, "ConfigMap", metadataOnly, isRead)),
+    read("secrets", () => readEdits(client, "Secret", metadataOnly, isRead)),
     read("events", () => readWaveEvents(client, { namespace })),
     readLeaders(client),
   ]);
@@ -51,31 +53,21 @@ export async function readTimeline(
   };
 }
 
-function readCauses(
-  client: ApiClient,
-  resource: Resource,
-  namespace: string | undefined,
-): Promise<readonly RevisionCause[]> {
-  return listAll<KubeObject, RevisionCause>(
-    client,
-    resource,
-    { namespace, accept: metadataOnlyList },
-    ({ metadata }) => {
-      const cause = metadata.annotations?.[causeAnnotation];
-      const owner = metadata.ownerReferences?.find(({ controller }) => controller);
-      return cause === undefined || owner === undefined ? undefined : { uid: owner.uid, cause };
-    },
-  );
+function readCauses(client: ApiClient, resource: Resource, scope: ListScope): Promise<readonly RevisionCause[]> {
+  return listAll<KubeObject, RevisionCause>(client, resource, scope, ({ metadata }) => {
+    const cause = metadata.annotations?.[causeAnnotation];
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+    return cause === undefined || owner === undefined ? undefined : { uid: owner.uid, cause };
+  });
 }
 
 function readEdits(
   client: ApiClient,
   kind: StoredKind,
-  namespace: string | undefined,
+  scope: ListScope,
   isRead: ReadonlySet<string>,
 ): Promise<readonly ObjectEdit[]> {
-  const resource = kind === "Secret" ? resources.secrets : resources.configMaps;
-  return listAll<KubeObject, ObjectEdit>(client, resource, { namespace, accept: metadataOnlyList }, ({ metadata }) => {
+  return listAll<KubeObject, ObjectEdit>(client, configResources[kind], scope, ({ metadata }) => {
     const object = { kind, namespace: metadata.namespace ?? "", name: metadata.name };
     if (!isRead.has(configKey(object))) return undefined;
     const at = contentEditedAt(metadata);

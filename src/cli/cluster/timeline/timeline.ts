@@ -35,7 +35,7 @@ export interface ObjectEdit extends ConfigName {
 export interface RevisionCause {
   /** The uid of its workload. */
   readonly uid: string;
-  readonly cause: string | undefined;
+  readonly cause: string;
 }
 
 /** What a timeline is made from. */
