@@ -248,6 +248,8 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
     flags,
     now,
   });
+  // Nothing is due, but Pods may run something else than the pod template.
+  const isUnfinished = explained.outcome === "current" && ["failed", "rolling", "behind"].includes(state);
   const contentOf = (pod: RunningPod): PodContent => {
     if (!isTrulyCurrent) return "unknown";
     if (mixed.has(pod.observed.uid)) return "mixed";
@@ -265,7 +267,7 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
     kubernetes,
     since: timeOf(since),
     ...explained,
-    reason: recordedHash !== undefined && isUnfinished(state, explained.outcome) ? hashIsCurrent : explained.reason,
+    reason: isUnfinished && recordedHash !== undefined ? "the pod template has the current hash" : explained.reason,
     pods: podCount ?? null,
     pinning,
     rolledBack: [...back].sort(),
@@ -301,13 +303,6 @@ export function explainPods(snapshot: WorkloadSnapshot): ExplainedPods {
     ],
   };
   return { explanation, contentOf };
-}
-
-const hashIsCurrent = "the pod template has the current hash";
-
-/** Reports whether nothing is due, but Pods may run something else than the pod template. */
-function isUnfinished(state: Explanation["state"], outcome: Explanation["outcome"]): boolean {
-  return outcome === "current" && ["failed", "rolling", "behind"].includes(state);
 }
 
 /** Returns whether a Pod has the current hash; undefined if that is unknown. If the workload reads no configuration, every Pod has it. */
