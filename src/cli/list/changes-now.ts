@@ -20,13 +20,11 @@ export interface ChangeNow extends BatchedChange {
 /** How many changes are derived: a hostile tenant may edit a thousand objects. */
 const mostChanges = 10;
 
-interface ExplainedWorkload {
-  readonly snapshot: WorkloadSnapshot;
-  readonly explanation: Explanation;
-}
-
 /** Returns the changes that workloads roll or wait for now, the last edit first. */
-export function changesNow(workloads: readonly ExplainedWorkload[], { groupOf }: BatchesNow): readonly ChangeNow[] {
+export function changesNow(
+  workloads: readonly { readonly snapshot: WorkloadSnapshot; readonly explanation: Explanation }[],
+  { groupOf }: BatchesNow,
+): readonly ChangeNow[] {
   const found = workloads.flatMap(({ snapshot, explanation: { hold } }) => {
     const { workload } = snapshot.found;
     const { namespace } = workload;
