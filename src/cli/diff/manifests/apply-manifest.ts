@@ -10,19 +10,18 @@ export function applyManifest(live: JsonMap | undefined, manifest: JsonMap): Jso
   const wanted = withEncodedData(manifest);
   if (live === undefined) return mergedMap({}, wanted);
   const previous = lastAppliedOf(live);
-  const kept =
-    previous === undefined ? live : withoutRemovedFields(live, comparableManifest(previous, manifest), wanted);
-  return mergedMap(kept, wanted);
+  if (previous === undefined) return mergedMap(live, wanted);
+  return mergedMap(removeFields(live, comparableManifest(previous, manifest), wanted, previous.exact), wanted);
 }
 
 /**
  * Returns the last manifest without `data` if the new manifest uses `stringData` and only field ownership is known. A removed key of
  * `stringData` stays stored: only `data` is stored, and the tool never applied `data`.
  */
-function comparableManifest(previous: LastApplied, { stringData }: JsonMap): LastApplied {
-  if (previous.exact || stringData === undefined) return previous;
-  const { data: _, ...rest } = previous.manifest;
-  return { ...previous, manifest: rest };
+function comparableManifest({ manifest, exact }: LastApplied, { stringData }: JsonMap): JsonMap {
+  if (exact || stringData === undefined) return manifest;
+  const { data: _, ...rest } = manifest;
+  return rest;
 }
 
 /** Moves `stringData` of a Secret into `data`, as the API server does: https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/secret-v1/ */
@@ -238,32 +237,22 @@ const neverFilledIn = new Set(
 /** Mappings without defaults: every key was in a manifest. */
 const freeMappings = new Set(["data", "binaryData", "annotations", "labels", "nodeSelector"]);
 
-/** Returns the object without the fields of the last manifest that the new manifest lacks. */
-function withoutRemovedFields(live: JsonMap, { manifest, exact }: LastApplied, wanted: JsonMap): JsonMap {
-  return removeFields(live, manifest, wanted, () => exact);
-}
-
-function removeFields(
-  live: JsonMap,
-  previous: JsonMap,
-  wanted: JsonMap,
-  wasApplied: (name: string) => boolean,
-): JsonMap {
+/** Returns the object without the fields of the last manifest that the new manifest lacks. `exact` is that of {@link LastApplied}. */
+function removeFields(live: JsonMap, previous: JsonMap, wanted: JsonMap, exact: boolean): JsonMap {
   const result = new Map(Object.entries(live));
   for (const [name, before] of Object.entries(previous)) {
     const now = result.get(name);
     // Null means that the field was absent. Other clients write the status.
     if (now === undefined || before === null || name === "status") continue;
     const desired = wanted[name];
-    const below = freeMappings.has(name) ? () => true : wasApplied;
     const keyOf = itemKeys(name);
     // Keys of other clients stay in these mappings, such as the annotation of kubectl.
-    const isGone = desired === undefined && !freeMappings.has(name) && (wasApplied(name) || neverFilledIn.has(name));
+    const isGone = desired === undefined && !freeMappings.has(name) && (exact || neverFilledIn.has(name));
     if (keyOf !== undefined && isList(now) && isList(before)) {
-      result.set(name, removeItems(now, before, isList(desired) ? desired : [], keyOf, wasApplied));
+      result.set(name, removeItems(now, before, isList(desired) ? desired : [], keyOf, exact));
     } else if (isGone) result.delete(name);
     else if (isMap(now) && isMap(before)) {
-      const left = removeFields(now, before, isMap(desired) ? desired : {}, below);
+      const left = removeFields(now, before, isMap(desired) ? desired : {}, exact || freeMappings.has(name));
       const wasEmptied = !isMap(desired) && Object.keys(left).length === 0 && Object.keys(now).length > 0;
       if (wasEmptied) result.delete(name);
       else result.set(name, left);
@@ -277,12 +266,12 @@ function removeItems(
   previous: readonly Json[],
   wanted: readonly Json[],
   keyOf: (item: Json) => Json,
-  wasApplied: (name: string) => boolean,
+  exact: boolean,
 ): readonly Json[] {
   const [before, now] = [previous, wanted].map((items) => new Map(items.map((item) => [keyOf(item), item])));
   return live.flatMap((item) => {
     const [applied, desired] = [before?.get(keyOf(item)), now?.get(keyOf(item))];
     if (!isMap(applied) || !isMap(item)) return [item];
-    return isMap(desired) ? [removeFields(item, applied, desired, wasApplied)] : [];
+    return isMap(desired) ? [removeFields(item, applied, desired, exact)] : [];
   });
 }
