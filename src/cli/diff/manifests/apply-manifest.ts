@@ -120,24 +120,11 @@ function isMapStoredAs(value: JsonMap, stored: JsonMap): boolean {
   return asGiven && Object.keys(stored).every((name) => value[name] !== undefined || filledIn.has(name));
 }
 
-const factors: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  "": 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-};
+/** The factors of the suffixes of quantities: decimal ones from nano to exa, and binary ones. */
+const factors: ReadonlyMap<string, number> = new Map([
+  ...["n", "u", "m", "", "k", "M", "G", "T", "P", "E"].map((suffix, index) => [suffix, 1000 ** (index - 3)] as const),
+  ...["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].map((suffix, index) => [suffix, 1024 ** (index + 1)] as const),
+]);
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/: "1000m" equals "1". */
 function isSameQuantity(a: Json, b: Json): boolean {
@@ -153,7 +140,7 @@ function amountOf(value: Json): number | undefined {
       ? /^([+-]?\d{1,30}(?:\.\d{0,30})?(?:e[+-]?\d{1,3})?)([numkKMGTPE]i?)?$/i.exec(value)
       : null;
   if (match === null) return undefined;
-  const factor = factors[match[2] ?? ""];
+  const factor = factors.get(match[2] ?? "");
   return factor === undefined ? undefined : Number(match[1]) * factor;
 }
 
@@ -184,9 +171,9 @@ function lastAppliedOf(live: JsonMap): LastApplied | undefined {
   const applies = entries.filter(({ operation, subresource }) => operation === "Apply" && !subresource);
   const known = appliers.flatMap((name) => applies.filter(({ manager }) => manager === name))[0];
   const applier = known ?? (applies.length === 1 ? applies[0] : undefined);
-  if (applier !== undefined) return { manifest: owned(live, applier.fieldsV1), exact: true };
+  if (applier !== undefined) return { manifest: ownedFields(live, applier.fieldsV1), exact: true };
   const updater = entries.find(({ manager, subresource }) => updaters.has(manager) && !subresource);
-  return updater === undefined ? undefined : { manifest: owned(live, updater.fieldsV1), exact: false };
+  return updater === undefined ? undefined : { manifest: ownedFields(live, updater.fieldsV1), exact: false };
 }
 
 function parsed(text: string): JsonMap | undefined {
@@ -198,12 +185,9 @@ function parsed(text: string): JsonMap | undefined {
   }
 }
 
-function owned(live: JsonMap, fields: Json): JsonMap {
-  return isMap(fields) ? ownedFields(live, fields) : {};
-}
-
 /** Picks the owned fields. `f:name` is a field; without children, the whole field is owned. */
-function ownedFields(live: JsonMap, fields: JsonMap): JsonMap {
+function ownedFields(live: JsonMap, fields: Json): JsonMap {
+  if (!isMap(fields)) return {};
   const picked = Object.entries(fields).flatMap(([key, below]) => {
     const name = key.slice(2);
     const value = live[name];
