@@ -12,6 +12,7 @@ import type { DuePlan } from "../../domain/outcomes/outcomes.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
+import type { FoundWorkload } from "../cluster/read/pods.ts";
 import { hashFormOf } from "../cluster/running-wave/known-policy.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
 import { type Style, sentences } from "../output/sentences.ts";
@@ -31,7 +32,7 @@ interface PlannedEffect {
 export interface PlannedPair {
   readonly pair: WorkloadPair;
   /** The workload with the manifests. If its recorded hash cannot be verified, it is assumed to be current. */
-  readonly after: Workload;
+  readonly after: FoundWorkload;
   /** The configuration that its Pods run with, if known or assumed. */
   readonly seen: ConfigView | undefined;
   /** Undefined if the manifests have no effect. */
@@ -61,7 +62,7 @@ export function planPair(
           reason: sentences(planned.reason, "This effect assumes that the Pods of the workload are current now"),
         }
       : planned;
-  return { pair, after: workload, seen, effect };
+  return { pair, after: { ...pair.after, workload }, seen, effect };
 }
 
 function viewOf(plan: DuePlan | undefined): ConfigView | undefined {
@@ -114,11 +115,9 @@ function effectOf(facts: PairPlans): PlannedEffect | undefined {
     case "current":
       return isDue(old) ? { effect: "notDue", reason: sentences(plan.reason), changes } : undefined;
     case "recorded":
-      return { effect: "recorded", reason: sentences(plan.reason), changes };
     case "waiting":
-      return { effect: "waiting", reason: sentences(plan.reason), changes };
     case "overLimit":
-      return { effect: "overLimit", reason: sentences(plan.reason), changes };
+      return { effect: plan.outcome, reason: sentences(plan.reason), changes };
     case "firstHash":
     case "roll":
       return unreadEffect(facts, old.outcome === "waiting" && facts.comparedWith === "cluster") ?? rolledEffect(facts);

@@ -44,22 +44,20 @@ type Paced = (planned: PlannedPair) => Pick<WorkloadDifference, "batch" | "hold"
 
 /** Returns when each workload rolls, by `decide` and the batches of its namespace. */
 function pacing({ after: { read, policy } }: ClusterStates, planned: readonly PlannedPair[], at: number): Paced {
-  const found = new Map(planned.map((each) => [pairKey(each.pair), { ...each.pair.after, workload: each.after }]));
+  const found = planned.map(({ after }) => after);
   const seen = new Map(planned.map((each) => [pairKey(each.pair), each.seen]));
   const seenBy = (workload: Workload) => seen.get(workloadKey(workload));
-  const batches = batchesNow({ found: [...found.values()], read, policy, now: at, seen: seenBy });
+  const batches = batchesNow({ found, read, policy, now: at, seen: seenBy });
   const numbers = numbersIn(batches, policy.pacing);
-  return (each) => {
-    const target = found.get(pairKey(each.pair));
-    if (target === undefined) return { batch: null, hold: null };
-    const world = worldOf(target, read, policy, at, { previous: each.seen });
+  return ({ after, seen: previous }) => {
+    const world = worldOf(after, read, policy, at, { previous });
     // Each batch has a number. Only a halt is shown as a hold.
     const plan = decide({ ...world, batchHold: (...of) => haltOf(batches, ...of) });
     if (plan.outcome === "held") {
       const { reason, message, until } = plan.hold;
       return { batch: null, hold: { reason, message, until: timeOf(until) } };
     }
-    const own = (plan.batched ?? []).map((object) => numbers(object, target.workload));
+    const own = (plan.batched ?? []).map((object) => numbers(object, after.workload));
     return { batch: own.length === 0 ? null : Math.max(...own), hold: null };
   };
 }
