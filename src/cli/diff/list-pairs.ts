@@ -1,5 +1,8 @@
+import { readTemplateSource, type StoredTemplateSource, withTemplateOf } from "../../cache/workloads/workload-reads.ts";
 import type { DirectiveContext } from "../../domain/compatibility/directives.ts";
+import { isTemplateSource } from "../../domain/config/tracked-view.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
+import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
 import { toWorkload, toWorkloadIfValid } from "../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import { type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
@@ -11,7 +14,6 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import type { FoundWorkload } from "../cluster/read/pods.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";
-import { type Sides, withSourceTemplates } from "./desired-objects.ts";
 import { madeFrom } from "./manifests/manifest.ts";
 import type { OverlaidWorkload, Overlay } from "./overlay.ts";
 
@@ -63,22 +65,22 @@ export async function listPairs(
 ): Promise<ListedPairs> {
   const elsewhere = new Map<string, string>();
   const unlisted = new Set<string>();
-  const wanted = new Map(
-    overlay.workloads.map((each) => [workloadKey({ ...each.manifest, kind: each.row.id }), wantedPair(each, policies)]),
-  );
+  const templateSources = templateSourcesOf(overlay);
+  const wanted = await mapBounded(overlay.workloads, async ({ row, manifest, ...sides }) => {
+    const whole = await withSourceTemplates(client, row, sides, templateSources);
+    const pair: WorkloadPair = { ...madeFrom(manifest, () => pairOf(row, whole, policies)), inManifests: true };
+    return [pairKey(pair), pair] as const;
+  });
+  const wantedPairs = new Map(wanted);
   const unread: string[] = [];
   const lists = await mapBounded(kinds, (row) => {
     const keep = async (object: KubeObject & WorkloadObject): Promise<WorkloadPair | undefined> => {
       const key = workloadKey({ kind: row.id, namespace: object.metadata.namespace ?? "", name: object.metadata.name });
-      if (wanted.has(key) || !optsIn(row, object, policies)) return undefined;
+      if (wantedPairs.has(key) || !optsIn(row, object, policies)) return undefined;
       try {
-        const sides = await withSourceTemplates(
-          client,
-          row,
-          { before: object, after: object },
-          overlay.templateSources,
-        );
-        return listedPair(row, sides, policies, overlay);
+        const sides = await withSourceTemplates(client, row, { before: object, after: object }, templateSources);
+        const pair = pairOf(row, sides, policies);
+        return { ...pair, inManifests: pair.changesTemplate };
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         unread.push(`${key}: ${errorText(error)}`);
@@ -91,7 +93,7 @@ export async function listPairs(
     unlisted.add(
       `Cannot read some pod templates. Workloads that reference them may roll: ${formatList(unread, 2, String)}.`,
     );
-  return { pairs: [...wanted.values(), ...lists.flat()], gaps: gapsElsewhere(elsewhere), unlisted: [...unlisted] };
+  return { pairs: [...wantedPairs.values(), ...lists.flat()], gaps: gapsElsewhere(elsewhere), unlisted: [...unlisted] };
 }
 
 /** Reports whether a workload opts in before or after. A malformed workload does not. */
@@ -99,21 +101,63 @@ function optsIn(row: WorkloadRow, object: WorkloadObject, { before, after }: Bot
   return [before, after].some((policies) => (toWorkloadIfValid(row, object, policies)?.optIn.state ?? "out") !== "out");
 }
 
-function listedPair(
+/** A workload before, which may be absent, and after. */
+export type Sides = Pick<OverlaidWorkload, "before" | "after">;
+
+/** Returns a workload before and after, from objects with their pod templates. Throws an Error if a pod template is malformed. */
+function pairOf(row: WorkloadRow, sides: Sides, policies: BothPolicies): Omit<WorkloadPair, "inManifests"> {
+  const found = (object: WorkloadObject, policy: DirectiveContext): FoundWorkload => {
+    return { object: standardForm(row, object), workload: toWorkload(row, object, policy) };
+  };
+  const before = sides.before && found(sides.before, policies.before);
+  const after = found(sides.after, policies.after);
+  // The Pods of a CronJob belong to its runs: the next run uses the new template.
+  const { hasPods } = rolloutStrategies[row.strategy ?? "template"];
+  const isSame = equalJson(before?.object.spec?.template, after.object.spec?.template);
+  return { before, after, changesTemplate: hasPods && before !== undefined && !isSame };
+}
+
+/** Returns the Deployments of the manifests, which other workloads may reference for their pod templates, by namespace and name. */
+function templateSourcesOf({ workloads }: Pick<Overlay, "workloads">): ReadonlyMap<string, Sides> {
+  const deployments = workloads.filter(({ row }) => row.id === "Deployment");
+  return new Map(deployments.map((each) => [templateSourceKey(each.manifest.namespace, each.manifest.name), each]));
+}
+
+function templateSourceKey(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
+}
+
+/**
+ * Returns a workload before and after, each with the pod template of its template source. A Deployment is read once; a Deployment of the
+ * manifests is not read, because the overlay has it. Throws what {@link ApiClient.request} throws, except 404.
+ */
+export async function withSourceTemplates(
+  client: Pick<ApiClient, "request">,
   row: WorkloadRow,
-  sides: Sides<WorkloadObject>,
-  policies: BothPolicies,
-  { namespaces }: Overlay,
-): WorkloadPair {
-  const workload = toWorkload(row, sides.before, policies.before);
-  const before = { object: standardForm(row, sides.before), workload };
-  const templateDiffers =
-    sides.before !== sides.after &&
-    !equalJson(before.object.spec?.template, standardForm(row, sides.after).spec?.template);
-  if (!templateDiffers && !namespaces.has(workload.namespace))
-    return { before, after: before, inManifests: false, changesTemplate: false };
-  const after = { object: standardForm(row, sides.after), workload: toWorkload(row, sides.after, policies.after) };
-  return { before, after, inManifests: templateDiffers, changesTemplate: templateDiffers };
+  { before, after }: Sides,
+  templateSources: ReadonlyMap<string, Sides>,
+): Promise<Sides> {
+  if (row.workloadRef === undefined) return { before, after };
+  const [keyBefore, keyAfter] = [before && sourceKeyOf(row, before), sourceKeyOf(row, after)];
+  const overlaidBefore = templateSources.get(keyBefore ?? "");
+  const overlaidAfter = templateSources.get(keyAfter ?? "");
+  const sourceBefore = overlaidBefore
+    ? overlaidBefore.before
+    : before && (await readTemplateSource(client, row, before));
+  const isSame = keyBefore === keyAfter;
+  const sourceAfter = overlaidAfter?.after ?? (isSame ? sourceBefore : await readTemplateSource(client, row, after));
+  const withTemplate = (object: WorkloadObject, source: WorkloadObject | undefined) =>
+    withTemplateOf(row, object, source as StoredTemplateSource | undefined);
+  return { before: before && withTemplate(before, sourceBefore), after: withTemplate(after, sourceAfter) };
+}
+
+/** Returns undefined if the workload has no template source, or an invalid one. */
+function sourceKeyOf({ workloadRef }: WorkloadRow, object: WorkloadObject): string | undefined {
+  const templateSource = workloadRef?.templateSourceOf(object);
+  const namespace = object.metadata?.namespace;
+  return templateSource && namespace !== undefined && isTemplateSource(templateSource)
+    ? templateSourceKey(namespace, templateSource.name)
+    : undefined;
 }
 
 /** Returns one line for all kinds, with the cause of the first failure, which is usually the same for all. */
@@ -147,18 +191,4 @@ async function listWhere(
     }
   });
   return lists.flat();
-}
-
-function wantedPair(wanted: OverlaidWorkload, policies: BothPolicies): WorkloadPair {
-  const { row, before, after, manifest, changesTemplate } = wanted;
-  const standardRow = { ...row, template: "/spec/template" } as const;
-  const workloadOf = (object: WorkloadObject, by: DirectiveContext): FoundWorkload => {
-    return { object, workload: madeFrom(manifest, () => toWorkload(standardRow, object, by)) };
-  };
-  return {
-    before: before && workloadOf(before, policies.before),
-    after: workloadOf(after, policies.after),
-    inManifests: true,
-    changesTemplate,
-  };
 }

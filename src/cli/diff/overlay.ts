@@ -1,12 +1,9 @@
 import { configResources } from "../../cache/live/live-configs.ts";
-import type { StoredTemplateSource } from "../../cache/workloads/workload-reads.ts";
 import { type Config, sameConfig, toConfig } from "../../domain/config/digest.ts";
-import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
-import { rolloutStrategies } from "../../domain/model/rollout-strategy.ts";
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import { type NamespacePolicy, toNamespacePolicy } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
-import { equalJson } from "../../domain/syntax/json.ts";
 import { ApiError, isForbidden } from "../../kube/api/api-failure.ts";
 import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -15,13 +12,7 @@ import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { fewObjects, type ReadConfig } from "../cluster/read/configs.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
-import {
-  type DesiredObjects,
-  type NamedManifest,
-  type OverlaidTemplateSources,
-  templateSourceKey,
-  withSourceTemplates,
-} from "./desired-objects.ts";
+import type { DesiredObjects, NamedManifest } from "./desired-objects.ts";
 import { applyManifest } from "./manifests/apply-manifest.ts";
 import { type JsonMap, madeFrom } from "./manifests/manifest.ts";
 
@@ -34,23 +25,19 @@ export interface OverlaidConfig extends ConfigName {
   readonly changes: boolean;
 }
 
-/** A workload of the manifests, in its standard form. */
+/** A workload of the manifests. */
 export interface OverlaidWorkload {
   readonly row: WorkloadRow;
   readonly manifest: NamedManifest;
   /** Undefined if the workload does not exist yet. */
   readonly before: WorkloadObject | undefined;
   readonly after: WorkloadObject;
-  /** Whether the manifests change its pod template, so that Kubernetes replaces its Pods. */
-  readonly changesTemplate: boolean;
 }
 
 /** The manifests merged with the objects of the cluster. */
 export interface Overlay {
   readonly configs: readonly OverlaidConfig[];
   readonly workloads: readonly OverlaidWorkload[];
-  /** The Deployments among them, which other workloads may reference for their pod templates. */
-  readonly templateSources: OverlaidTemplateSources;
   /** The policies of the Namespaces among them, by name. */
   readonly namespaces: ReadonlyMap<string, NamespacePolicy>;
   /** Failed reads that may matter, one line each. */
@@ -81,42 +68,15 @@ export async function overlayManifests(
     ({ kind, manifest }) => ({ resource: configResources[kind], ...manifest }),
     ({ kind, manifest }, stored) => overlaidConfig(kind, manifest, stored, compatibility, now),
   );
-  const merged = await mapStored(
+  const workloads = await mapStored(
     client,
     wanted.workloads,
     ({ row, manifest }) => ({ resource: row, ...manifest }),
-    ({ row, manifest }, stored) => ({ row, manifest, stored, merged: withManifest(stored, manifest, gaps) }),
+    (each, stored): OverlaidWorkload => {
+      return { ...each, before: objectOf(stored), after: withManifest(stored, each.manifest, gaps) };
+    },
   );
-  const templateSources = templateSourcesOf(merged);
-  const workloads = await mapBounded(merged, (each) => overlaidWorkload(client, each, templateSources));
-  return { configs, workloads, templateSources, namespaces: new Map(namespaces), gaps };
-}
-
-type Merged = DesiredObjects["workloads"][number] & { readonly stored: LiveObject; readonly merged: JsonMap };
-
-function templateSourcesOf(merged: readonly Merged[]): OverlaidTemplateSources {
-  const deployments = merged.filter(({ row }) => row.id === "Deployment");
-  return new Map(
-    deployments.map(({ manifest: { namespace, name }, stored, merged: after }) => [
-      templateSourceKey(namespace, name),
-      { before: objectOf(stored) as StoredTemplateSource | undefined, after: after as unknown as StoredTemplateSource },
-    ]),
-  );
-}
-
-async function overlaidWorkload(
-  client: ApiClient,
-  { row, manifest, stored, merged }: Merged,
-  templateSources: OverlaidTemplateSources,
-): Promise<OverlaidWorkload> {
-  const inPlace = (object: WorkloadObject) => madeFrom(manifest, () => standardForm(row, object));
-  const whole = await withSourceTemplates(client, row, { before: objectOf(stored), after: merged }, templateSources);
-  const after = inPlace(whole.after);
-  const before = whole.before && inPlace(whole.before);
-  // The Pods of a CronJob belong to its runs: the next run uses the new template.
-  const hasPods = rolloutStrategies[row.strategy ?? "template"].hasPods;
-  const changesTemplate = hasPods && before !== undefined && !equalJson(before.spec?.template, after.spec?.template);
-  return { row, manifest, before, after, changesTemplate };
+  return { configs, workloads, namespaces: new Map(namespaces), gaps };
 }
 
 function withManifest(stored: LiveObject, manifest: NamedManifest, gaps: string[]): JsonMap {
