@@ -4,12 +4,11 @@ import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import { type NamespacePolicy, toNamespacePolicy } from "../../domain/policy/policy.ts";
 import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
-import { ApiError, isForbidden } from "../../kube/api/api-failure.ts";
+import { ApiError } from "../../kube/api/api-failure.ts";
 import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
-import { errorText } from "../../telemetry/logging/log-messages.ts";
-import { fewObjects, type ReadConfig } from "../cluster/read/configs.ts";
+import { fewObjects, type ReadConfig, type UnreadConfig, unreadConfig } from "../cluster/read/configs.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import type { DesiredObjects, NamedManifest } from "./desired-objects.ts";
@@ -117,10 +116,7 @@ function objectOf(stored: LiveObject): JsonMap | undefined {
 }
 
 /** The stored state of an object, with all its fields. */
-type LiveObject =
-  | { readonly state: "present"; readonly object: JsonMap }
-  | { readonly state: "absent" }
-  | { readonly state: "forbidden" | "unreadable"; readonly error: string };
+type LiveObject = { readonly state: "present"; readonly object: JsonMap } | { readonly state: "absent" } | UnreadConfig;
 
 /** The location of an object; `namespace` is ignored if the resource has none. */
 interface StoredLocation {
@@ -140,61 +136,50 @@ async function mapStored<W, R>(
   at: (one: W) => StoredLocation,
   make: (one: W, stored: LiveObject) => R,
 ): Promise<readonly R[]> {
-  const groups = Map.groupBy(wanted, (one) => collectionOf(at(one)));
-  const isMany = (group: readonly W[]) => group.length > fewObjects;
-  const [lists, few] = [[...groups.values()].filter(isMany), [...groups.values()].filter((each) => !isMany(each))];
-  const listed = await mapBounded(lists, (group) => mapListed(client, group, at, make));
-  const refused = lists.filter((_, index) => listed[index] === undefined);
-  const single = [...few, ...refused].flat();
-  const got = await mapBounded(single, async (one) => [one, make(one, await readStored(client, at(one)))] as const);
-  const order = new Map(wanted.map((one, index) => [one, index]));
-  const made = [...listed.flatMap((each) => each ?? []), ...got];
-  return made.toSorted(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0)).map(([, each]) => each);
+  const made = new Map<W, R>();
+  const take = (one: W, stored: LiveObject) => void made.set(one, make(one, stored));
+  const collectionOf = ({ resource, namespace }: StoredLocation) => resourcePath(resource, { namespace });
+  const groups = [...Map.groupBy(wanted, (one) => collectionOf(at(one))).values()];
+  const left = await mapBounded(groups, async (group) =>
+    group.length > fewObjects && (await takeListed(client, group, at, take)) ? [] : group,
+  );
+  await mapBounded(left.flat(), async (one) => take(one, await readStored(client, at(one))));
+  return wanted.map((one) => made.get(one) as R);
 }
 
-function collectionOf({ resource, namespace }: StoredLocation): string {
-  return resourcePath(resource, resource.namespaced ? { namespace } : {});
-}
-
-/** Does the same for objects of one kind and namespace by a list. Returns undefined if the API server denies the list. */
-async function mapListed<W, R>(
+/** Calls `take` for objects of one kind and namespace, which it lists. Returns false if the API server denies the list. */
+async function takeListed<W>(
   client: ApiClient,
   group: readonly W[],
   at: (one: W) => StoredLocation,
-  make: (one: W, stored: LiveObject) => R,
-): Promise<readonly (readonly [W, R])[] | undefined> {
+  take: (one: W, stored: LiveObject) => void,
+): Promise<boolean> {
   // Two items with one name have different API versions.
   const byName = Map.groupBy(group, (one) => at(one).name);
   const [first] = group;
-  if (first === undefined) return [];
+  if (first === undefined) return true;
   const { resource, namespace } = at(first);
-  const scope = resource.namespaced ? { namespace } : {};
   try {
-    const present = await listAll<KubeObject & JsonMap, readonly (readonly [W, R])[]>(
-      client,
-      resource,
-      scope,
-      (object) => byName.get(object.metadata.name)?.map((one) => [one, make(one, { state: "present", object })]),
-    );
-    const made = new Map(present.flat());
-    for (const one of group) if (!made.has(one)) made.set(one, make(one, { state: "absent" }));
-    return [...made];
+    const present = await listAll(client, resource, { namespace }, (object: KubeObject & JsonMap) => {
+      const { name } = object.metadata;
+      for (const one of byName.get(name) ?? []) take(one, { state: "present", object });
+      return name;
+    });
+    const absent = new Set(byName.keys()).difference(new Set(present));
+    for (const one of group) if (absent.has(at(one).name)) take(one, { state: "absent" });
+    return true;
   } catch (error) {
-    if (error instanceof ApiError) return undefined;
+    if (error instanceof ApiError) return false;
     throw error;
   }
 }
 
-async function readStored(
-  client: Pick<ApiClient, "request">,
-  { resource, namespace, name }: StoredLocation,
-): Promise<LiveObject> {
-  const path = resourcePath(resource, resource.namespaced ? { namespace, name } : { name });
+async function readStored(client: ApiClient, { resource, ...object }: StoredLocation): Promise<LiveObject> {
   try {
-    const object = await getIfExists<JsonMap>(client, { path });
-    return object === undefined ? { state: "absent" } : { state: "present", object };
+    const found = await getIfExists<JsonMap>(client, { path: resourcePath(resource, object) });
+    return found === undefined ? { state: "absent" } : { state: "present", object: found };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { state: isForbidden(error) ? "forbidden" : "unreadable", error: errorText(error) };
+    return unreadConfig(error);
   }
 }
