@@ -64,12 +64,12 @@ export async function readClusterStates(
   const affected = pairs.filter(affectedBy(overlay));
   const places = new Set(affected.map(({ after: { workload } }) => workload.namespace));
   const sameNamespace = pairs.filter(({ after: { workload } }) => places.has(workload.namespace));
-  const known = new Set(overlay.configs.map(({ key }) => key));
+  const known = new Set(overlay.configs.map(configKey));
   const objects = sameNamespace.flatMap(workloadsOf).flatMap((workload) => planObjects(workload, after));
   const others = objects.filter((object) => !known.has(configKey(object)));
   const read = comparedWith === "base" ? notInBase(others) : await readManyConfigs(client, others, flags.compatibility);
   const withOverlay = (side: "before" | "after"): ReadConfigs =>
-    new Map([...read, ...overlay.configs.map((each) => [each.key, each[side]] as const)]);
+    new Map([...read, ...overlay.configs.map((each) => [configKey(each), each[side]] as const)]);
   return {
     comparedWith,
     pairs: sameNamespace,
@@ -93,7 +93,7 @@ function notInBase(objects: readonly ConfigName[]): ReadConfigs {
 
 /** Selects workloads that are in the manifests, in a Namespace of the manifests, or read a changed object. */
 function affectedBy({ configs, namespaces }: Overlay): (pair: WorkloadPair) => boolean {
-  const changed = new Set(configs.filter(({ changes }) => changes).map(({ key }) => key));
+  const changed = new Set(configs.filter(({ changes }) => changes).map(configKey));
   return (pair) =>
     pair.inManifests ||
     namespaces.has(pair.after.workload.namespace) ||
@@ -120,7 +120,7 @@ function withAdded({ configs }: Overlay, namesMatching: NamesMatching): NamesMat
     configs.filter((each) => !isRemoved(each)),
     ({ kind, namespace }) => `${kind}/${namespace}`,
   );
-  const removed = new Set(configs.filter(isRemoved).map(({ key }) => key));
+  const removed = new Set(configs.filter(isRemoved).map(configKey));
   return (namespace, patterns) => {
     const stored = namesMatching(namespace, patterns);
     if (stored === "tooMuchWork") return stored;

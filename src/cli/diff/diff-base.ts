@@ -15,6 +15,7 @@ import type { FlagValues } from "../flags/parse-flags.ts";
 import type { inheritedFlags } from "../flags/run-flags.ts";
 import { type ClusterStates, readClusterStates } from "./cluster-states.ts";
 import { type DesiredObjects, desiredObjects, type NamedManifest } from "./desired-objects.ts";
+import { pairKey } from "./list-pairs.ts";
 import { applyManifest, lastApplied } from "./manifests/apply-manifest.ts";
 import { describeManifest, isMap, type JsonMap, type Manifest, madeFrom } from "./manifests/manifest.ts";
 import { type OverlaidConfig, overlayManifests } from "./overlay.ts";
@@ -68,11 +69,10 @@ function removedNotes(workloads: readonly { readonly manifest: NamedManifest }[]
 /** Returns a line about the objects that affected workloads read and neither side has. */
 function assumedNotes({ pairs, affected, after }: ClusterStates): readonly string[] {
   const names = new Set<string>();
-  for (const { after: found } of pairs) {
-    const { kind, namespace, name, references } = found.workload;
-    if (!affected.has(`${kind}/${namespace}/${name}`)) continue;
-    for (const reference of references)
-      if (after.read.get(`${reference.kind}/${reference.namespace}/${reference.name}`)?.state === "unreadable")
+  for (const pair of pairs) {
+    if (!affected.has(pairKey(pair))) continue;
+    for (const reference of pair.after.workload.references)
+      if (after.read.get(configKey(reference))?.state === "unreadable")
         names.add(`${reference.kind} ${quoted(reference.name)}`);
   }
   if (names.size === 0) return [];
@@ -152,10 +152,8 @@ function removedConfigs(
   { compatibility }: Pick<KnownPolicy, "compatibility">,
 ): readonly OverlaidConfig[] {
   return configs.map(({ kind, manifest }) => {
-    const { namespace, name } = manifest;
-    const made = () => toConfig(kind, applyManifest(undefined, manifest.object), compatibility);
-    const object = { kind, namespace, name };
-    const before = { state: "present", config: madeFrom(manifest, made) } as const;
-    return { ...object, key: configKey(object), before, after: { state: "absent" }, changes: true };
+    const { namespace, name, object } = manifest;
+    const config = madeFrom(manifest, () => toConfig(kind, applyManifest(undefined, object), compatibility));
+    return { kind, namespace, name, before: { state: "present", config }, after: { state: "absent" }, changes: true };
   });
 }

@@ -3,7 +3,7 @@ import { type Config, sameConfig, toConfig } from "../../domain/config/digest.ts
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import { type NamespacePolicy, toNamespacePolicy } from "../../domain/policy/policy.ts";
-import { type ConfigName, configKey, type StoredKind } from "../../domain/references/references.ts";
+import type { ConfigName, StoredKind } from "../../domain/references/references.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
 import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -17,7 +17,6 @@ import { type JsonMap, madeFrom } from "./manifests/manifest.ts";
 
 /** A ConfigMap or Secret of the manifests, as digests, before and after. */
 export interface OverlaidConfig extends ConfigName {
-  readonly key: string;
   readonly before: ReadConfig;
   readonly after: ReadConfig;
   /** Whether Wave would see a change; also true if that is unknown. */
@@ -81,7 +80,7 @@ export async function overlayManifests(
 function withManifest(stored: LiveObject, manifest: NamedManifest, gaps: string[]): JsonMap {
   if (stored.state === "forbidden" || stored.state === "unreadable")
     gaps.push(`Cannot read ${manifest.kind} "${manifest.name}". The preview treats it as new. Cause: ${stored.error}.`);
-  return applyManifest(stored.state === "present" ? stored.object : undefined, manifest.object);
+  return applyManifest(objectOf(stored), manifest.object);
 }
 
 function overlaidConfig(
@@ -93,19 +92,16 @@ function overlaidConfig(
 ): OverlaidConfig {
   const { namespace, name } = manifest;
   const object = { kind, namespace, name };
-  const key = configKey(object);
   if (stored.state === "forbidden" || stored.state === "unreadable")
-    return { ...object, key, before: stored, after: stored, changes: true };
-  const before = stored.state === "present" ? toConfig(kind, stored.object, compatibility) : undefined;
-  const made = madeFrom(manifest, () =>
-    toConfig(kind, applyManifest(objectOf(stored), manifest.object), compatibility),
-  );
+    return { ...object, before: stored, after: stored, changes: true };
+  const live = objectOf(stored);
+  const before = live && toConfig(kind, live, compatibility);
+  const made = madeFrom(manifest, () => toConfig(kind, applyManifest(live, manifest.object), compatibility));
   const changes = before === undefined || !sameConfig(before, made);
   const after: Config = changes ? { ...made, changedAt: Math.floor(now / 1000) } : made;
   return {
     ...object,
-    key,
-    before: before === undefined ? { state: "absent" } : { state: "present", config: before },
+    before: before ? { state: "present", config: before } : { state: "absent" },
     after: { state: "present", config: after },
     changes,
   };
