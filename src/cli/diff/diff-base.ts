@@ -19,14 +19,15 @@ import { pairKey } from "./list-pairs.ts";
 import { applyManifest, lastApplied } from "./manifests/apply-manifest.ts";
 import { describeManifest, isMap, type JsonMap, type Manifest, madeFrom } from "./manifests/manifest.ts";
 import { type OverlaidConfig, overlayManifests } from "./overlay.ts";
-import { type DiffRequest, renderDifferences } from "./render-differences.ts";
+import { renderDifferences } from "./render-differences.ts";
 
 /** Manifests, and the manifests of a base such as the target branch of a pull request. */
-interface BaseRequest extends DiffRequest {
+interface BaseRequest {
   readonly manifests: readonly Manifest[];
   readonly base: readonly Manifest[];
   /** The namespace of manifests without a namespace; undefined: "default". */
   readonly namespace: string | undefined;
+  readonly output: string;
 }
 
 /**
@@ -35,7 +36,7 @@ interface BaseRequest extends DiffRequest {
  */
 export async function diffBase(
   { values, terminal }: CommandCall<typeof inheritedFlags>,
-  { manifests, base, namespace, ...request }: BaseRequest,
+  { manifests, base, namespace, output }: BaseRequest,
 ): Promise<number> {
   const kinds = [...builtInKinds, ...kindsIn([...manifests, ...base], values)];
   const flags = await policyOfFlags(values);
@@ -49,7 +50,7 @@ export async function diffBase(
   const overlay = { ...applied, configs: [...applied.configs, ...removedConfigs(removed, policy)] };
   const states = await readClusterStates(client, policy, overlay, "base");
   const notes = [...wanted.notes, ...removedNotes(removed.workloads), ...assumedNotes(states)];
-  return renderDifferences(terminal, { ...request, states, notes, now });
+  return renderDifferences(terminal, { output, states, notes, now });
 }
 
 /** Returns the rows of the requested kinds that manifests have, by the usual plural of their kind. */

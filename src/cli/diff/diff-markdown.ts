@@ -51,7 +51,7 @@ function changesOf({ namespace, kind, name, changes }: WorkloadDifference): read
   return [
     `- ${workload}`,
     ...changes.slice(0, mostKeys).map((change) => `  - ${changeOf(change)}`),
-    ...rest(changes.length, "  - "),
+    ...(changes.length > mostKeys ? [`  - and ${formatCount(changes.length - mostKeys)} more`] : []),
   ];
 }
 
@@ -59,10 +59,6 @@ function changeOf({ kind, namespace, name, how, keys }: Change): string {
   const named = keys.slice(0, mostKeys).map(code).join(", ");
   const more = keys.length > mostKeys ? ` and ${formatCount(keys.length - mostKeys)} more` : "";
   return `${code(`${kind} ${namespace}/${name}`)} ${how}${named === "" ? "" : `: ${named}${more}`}`;
-}
-
-function rest(count: number, bullet: string): readonly string[] {
-  return count > mostKeys ? [`${bullet}and ${formatCount(count - mostKeys)} more`] : [];
 }
 
 function legend(workloads: readonly WorkloadDifference[]): readonly string[] {

@@ -1,18 +1,15 @@
 import { printable } from "../../lib/printable.ts";
 import { exitCodeFor, type Terminal, warningLine } from "../command/command.ts";
-import { answerText, headedTable, joined, type Paint, type ProgramForm, paintFor } from "../output/table.ts";
+import { answerText, headedTable, joined, type Paint, paintFor } from "../output/table.ts";
 import type { ClusterStates } from "./cluster-states.ts";
 import { diffMarkdown } from "./diff-markdown.ts";
 import { effectStyles, replacing } from "./planned-pair.ts";
 import { type Difference, describeReason, describeSummary, differencesOf } from "./workload-difference.ts";
 
-/** How a difference is printed. */
-export interface DiffRequest {
-  readonly output: "table" | "markdown" | ProgramForm;
-}
-
 /** A comparison of manifests: the states, remarks about the manifests, and the time in milliseconds since the epoch. */
-interface DiffResult extends DiffRequest {
+interface DiffResult {
+  /** The value of `--output`. */
+  readonly output: string;
   readonly states: ClusterStates;
   readonly notes: readonly string[];
   readonly now: number;

@@ -71,7 +71,8 @@ function compare(name: string, { workload, pins, read, withValues }: ComparedRev
     };
   if (after === undefined || after.state === "unread")
     return { differences: [], gap: revisionTexts.unread(name, after?.why ?? "") };
-  const live = after.state === "present" ? after.object : emptyLike(before.object, name);
+  // A ConfigMap that does not exist has no keys.
+  const live = after.state === "present" ? after.object : { metadata: { ...before.object.metadata, name } };
   const config = toConfig("ConfigMap", live);
   if (config.limitExceeded !== undefined)
     return { differences: [], gap: revisionTexts.unread(name, "it has too many keys") };
@@ -92,22 +93,15 @@ function readNow(workload: Workload, name: string, live: Config): Config {
   return withKeys(live, new Set([...data, ...binaryData]));
 }
 
-function isOfPodSpec(reference: Workload["references"][number], namespace: string): boolean {
-  return reference.kind === "ConfigMap" && reference.namespace === namespace && reference.annotation === undefined;
-}
-
-/** A ConfigMap that does not exist has no keys. */
-function emptyLike({ metadata }: ConfigMap, name: string): ConfigMap {
-  return { metadata: { ...metadata, name } };
-}
-
 function textOf({ data, binaryData }: ConfigMap, key: string): string | null {
   return data?.[key] ?? binaryData?.[key] ?? null;
 }
 
 function notComparedNotes({ references, namespace }: Workload, pins: Pins, revision: number): readonly string[] {
-  const isComparable = (name: string) => !pins.has(name) && !neverPinned.includes(name);
-  const others = references.filter((each) => isOfPodSpec(each, namespace) && isComparable(each.name));
+  const ofPodSpec = references.filter(
+    (each) => each.kind === "ConfigMap" && each.namespace === namespace && each.annotation === undefined,
+  );
+  const others = ofPodSpec.filter(({ name }) => !pins.has(name) && !neverPinned.includes(name));
   const names = [...new Set(others.map(({ name }) => name))].sort();
   return [
     ...(names.length === 0 ? [] : [revisionTexts.notPinned(names, revision)]),
