@@ -1,9 +1,7 @@
 // `wave doctor`. checks/ holds one file for each check, context/ what they share; this file and its neighbours render the results.
 import { isForbidden } from "../../kube/api/api-failure.ts";
-import { inScope, type ReadResult, tryRead } from "../cluster/requests.ts";
 import { readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
-import { readWorkloadSnapshots, type WorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import { appendCluster, argumentErrorTexts, exitCodeFor, exitCodes, warningLine } from "../command/command.ts";
 import type { CommandCall } from "../command/help.ts";
@@ -11,7 +9,7 @@ import { allNamespacesFlag, connectionFlags, namespaceFlag, outputFlag } from ".
 import { inheritedFlags } from "../flags/run-flags.ts";
 import { answerText, paintFor } from "../output/table.ts";
 import { checks, runChecks } from "./checks/checks.ts";
-import { type AnnotationScan, scanAnnotations } from "./context/annotation-scan.ts";
+import { scanAnnotations } from "./context/annotation-scan.ts";
 import type { DoctorContext } from "./context/doctor-context.ts";
 import { type Diagnosis, diagnosisOf, renderDiagnosis, uncheckedIn } from "./doctor-output.ts";
 
@@ -79,8 +77,6 @@ async function doctorContextOf(cluster: Cluster, called: CommandCall<DoctorFlags
   const serverVersion = await versionOf(cluster);
   const waves = await readRunningWaves(cluster.client);
   const policy = await readRunningPolicy(cluster, called, namespace, waves);
-  let workloads: Promise<ReadResult<WorkloadSnapshots>> | undefined;
-  let annotationScan: Promise<AnnotationScan> | undefined;
   return {
     cluster,
     namespace,
@@ -89,16 +85,7 @@ async function doctorContextOf(cluster: Cluster, called: CommandCall<DoctorFlags
     watching: "unread" in waves ? [] : wavesWatching(waves, namespace),
     policy,
     now: Date.now(),
-    workloads: () => {
-      workloads ??= tryRead(`list deployments ${inScope(namespace)}`, () =>
-        readWorkloadSnapshots(cluster, namespace, undefined, policy),
-      );
-      return workloads;
-    },
-    annotationScan: () => {
-      annotationScan ??= scanAnnotations(cluster, namespace, policy);
-      return annotationScan;
-    },
+    annotationScan: scanAnnotations(cluster, namespace, policy),
   };
 }
 

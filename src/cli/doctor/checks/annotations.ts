@@ -20,7 +20,7 @@ import {
 
 /** Checks that annotations for Wave are on objects on which they have an effect, and have valid values. */
 export async function checkAnnotations(doctorContext: DoctorContext): Promise<CheckResult> {
-  const { mistakes, unread, count } = await doctorContext.annotationScan();
+  const { mistakes, unread, count } = await doctorContext.annotationScan;
   const unknown = unread.map((each) => notRead(null, `Annotations of ${each.plural} were not checked`, each));
   return {
     found: [...mistakes, ...unknown],
@@ -31,7 +31,7 @@ export async function checkAnnotations(doctorContext: DoctorContext): Promise<Ch
 /** Checks that nothing of a removed Wave or of earlier controllers is left that blocks or misleads. */
 export async function checkLeftovers(doctorContext: DoctorContext): Promise<CheckResult> {
   const [{ leftovers, unread }, stranded, admission] = await Promise.all([
-    doctorContext.annotationScan(),
+    doctorContext.annotationScan,
     strandedPods(doctorContext),
     leftAdmission(doctorContext),
   ]);

@@ -16,7 +16,7 @@ import {
 export async function checkOtherControllers(doctorContext: DoctorContext): Promise<CheckResult> {
   const controllers = await otherControllers(doctorContext.cluster.client);
   if ("unread" in controllers) return { found: [notRead(null, "Other controllers were not checked", controllers)] };
-  const { otherControllers: annotated } = await doctorContext.annotationScan();
+  const { otherControllers: annotated } = await doctorContext.annotationScan;
   const own = "unread" in doctorContext.waves ? [] : doctorContext.waves;
   const running = controllers.filter(
     ({ namespace, name, replicas }) =>

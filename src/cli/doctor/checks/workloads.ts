@@ -2,6 +2,8 @@ import type { Missing } from "../../../domain/config/view-of-references.ts";
 import { annotationPrefix } from "../../../domain/references/annotations.ts";
 import { formatCount, formatList, isDnsSubdomain, waveArguments } from "../../../domain/syntax/names.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
+import { inScope, tryRead } from "../../cluster/requests.ts";
+import { readWorkloadSnapshots } from "../../cluster/snapshot/read-one.ts";
 import { withKubernetesReason } from "../../cluster/states/state-rows.ts";
 import { docsAddress } from "../../command/help.ts";
 import { age, sentences } from "../../output/sentences.ts";
@@ -28,7 +30,10 @@ const dueForMs = 5 * minute;
 
 /** Checks that the workloads that opted in run with their current configuration, or will do so without help. */
 export async function checkWorkloads(doctorContext: DoctorContext): Promise<CheckResult> {
-  const all = await doctorContext.workloads();
+  const { cluster, namespace, policy } = doctorContext;
+  const all = await tryRead(`list deployments ${inScope(namespace)}`, () =>
+    readWorkloadSnapshots(cluster, namespace, undefined, policy),
+  );
   if ("unread" in all) return { found: [notRead(null, "Workloads were not checked", all)] };
   const { snapshots, failures, gaps } = all.read;
   const explanations = snapshots.map(explainWorkload);
@@ -36,7 +41,7 @@ export async function checkWorkloads(doctorContext: DoctorContext): Promise<Chec
   const held = known.filter(({ state }) => state === "held");
   const others = known.filter(({ state }) => state !== "held");
   const missingSecrets = known.flatMap(({ missing: [first] }) => (first?.kind === "Secret" ? [first.namespace] : []));
-  const makerOf = await readSecretMakers(doctorContext.cluster.client, missingSecrets);
+  const makerOf = await readSecretMakers(cluster.client, missingSecrets);
   // The output shows only the first findings, so the cause comes before the workloads that it holds.
   const found = [
     ...[...failures, ...gaps].map((line) => unchecked(null, sentences(line))),
@@ -45,7 +50,7 @@ export async function checkWorkloads(doctorContext: DoctorContext): Promise<Chec
     ...held.flatMap((each) => findingsOn(each, doctorContext, makerOf)),
     ...armedHoldFindings(known),
     ...recreatedObjectFindings(snapshots),
-    ...(await validatorFindings(snapshots, doctorContext.cluster.client)),
+    ...(await validatorFindings(snapshots, cluster.client)),
     ...unknownFindings(explanations.filter(({ state }) => state === "unknown")),
   ];
   return { found, fine: `${formatCount(snapshots.length)} opted in; none waiting, failed, or held for too long` };

@@ -8,7 +8,6 @@ import { getIfExists } from "../../../kube/reads/reads.ts";
 import { type ReadResult, tryList, tryRead } from "../../cluster/requests.ts";
 import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import { hasReadyReplica, type RunningWave, type RunningWaves } from "../../cluster/running-wave/running-wave.ts";
-import type { WorkloadSnapshots } from "../../cluster/snapshot/read-one.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { docsAddress } from "../../command/help.ts";
 import type { AnnotationScan } from "./annotation-scan.ts";
@@ -27,9 +26,8 @@ export interface DoctorContext {
   readonly policy: KnownPolicy;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly workloads: () => Promise<ReadResult<WorkloadSnapshots>>;
-  /** Returns the findings about all annotations, also on objects that have not opted in. */
-  readonly annotationScan: () => Promise<AnnotationScan>;
+  /** The findings about all annotations, also on objects that have not opted in. Never rejects. */
+  readonly annotationScan: Promise<AnnotationScan>;
 }
 
 /** One check of `wave doctor`. */
