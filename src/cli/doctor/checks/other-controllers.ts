@@ -52,7 +52,7 @@ function findingsAbout(
         fix,
       ),
     ];
-  const both = annotated.get(compatibility) ?? 0;
+  const both = annotated.filter((each) => each === compatibility).length;
   if (both === 0) return [];
   return [
     warning(

@@ -20,6 +20,7 @@ import {
   updateOnConfigChange,
   workloadFirst,
 } from "../../../domain/references/annotations.ts";
+import type { StoredKind } from "../../../domain/references/references.ts";
 import { invalidAnnotationTexts } from "../../../domain/references/warning.ts";
 import { closestName, editDistance, quoted } from "../../../domain/syntax/names.ts";
 import type { KubeObject } from "../../../kube/api/resources.ts";
@@ -47,10 +48,13 @@ const nothing: ObjectFindings = { mistakes: [], leftovers: [], otherControllers:
 
 /** Returns the findings about the annotations and labels of a workload; scheduling holds that are left over only with `policy`. */
 export function workloadFindings(row: WorkloadRow, object: WorkloadObject, policy: Policy): ObjectFindings {
-  const read = readWorkload(row, object, policy);
-  if ("malformed" in read)
-    return optsIn(object) ? { ...nothing, mistakes: [malformed(row, object, read.malformed)] } : nothing;
-  const { workload } = read;
+  let workload: Workload;
+  try {
+    workload = toWorkload(row, object, policy);
+  } catch (error) {
+    if (!(error instanceof MalformedWorkload)) throw error;
+    return optsIn(object) ? { ...nothing, mistakes: [malformed(row, object, error.message)] } : nothing;
+  }
   const standard = standardForm(row, object);
   const ref: ObjectRef = { kind: workload.kind, namespace: workload.namespace, name: workload.name };
   const findings = {
@@ -59,17 +63,6 @@ export function workloadFindings(row: WorkloadRow, object: WorkloadObject, polic
     otherControllers: controllersIn(workload, standard),
   };
   return Object.values(findings).every((each) => each.length === 0) ? nothing : findings;
-}
-
-type ReadWorkload = { readonly workload: Workload } | { readonly malformed: string };
-
-function readWorkload(row: WorkloadRow, object: WorkloadObject, policy: Policy): ReadWorkload {
-  try {
-    return { workload: toWorkload(row, object, policy) };
-  } catch (error) {
-    if (error instanceof MalformedWorkload) return { malformed: error.message };
-    throw error;
-  }
 }
 
 /** A malformed workload matters only if it opts in. */
@@ -84,12 +77,13 @@ function malformed({ id }: WorkloadRow, { metadata }: WorkloadObject, what: stri
 
 /** Returns the findings about the metadata of a Namespace, ConfigMap or Secret. */
 export function metadataFindings(
-  on: "namespace" | "config",
-  place: ObjectRef,
-  { metadata }: Pick<KubeObject, "metadata">,
+  kind: "Namespace" | StoredKind,
+  { metadata }: KubeObject,
   understood?: readonly Compatibility[],
 ): ObjectFindings {
-  const { annotations = {}, labels = {} } = metadata;
+  const { namespace = null, name, annotations = {}, labels = {} } = metadata;
+  const place: ObjectRef = { kind, namespace, name };
+  const on = kind === "Namespace" ? "namespace" : "config";
   const mistakes = [
     ...misplacedAnnotations(place, { annotations, labels }),
     ...misusedAnnotations(on, place, annotations, understood),

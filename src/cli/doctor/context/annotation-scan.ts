@@ -19,8 +19,8 @@ export interface AnnotationScan {
   readonly leftovers: readonly Finding[];
   /** The resources that could not be read. */
   readonly unread: readonly UnreadResource[];
-  /** The number of workloads that opt in to Wave and also have annotations of each other controller. */
-  readonly otherControllers: ReadonlyMap<OtherCompatibility, number>;
+  /** The other controllers whose annotations are on workloads that opt in to Wave, once for each workload. */
+  readonly otherControllers: readonly OtherCompatibility[];
   /** The number of objects that were checked. */
   readonly count: number;
 }
@@ -39,13 +39,7 @@ export async function scanAnnotations(
   const { of, gaps } = await readNamespaces(client, namespace, known.compatibility);
   const policy = { ...known, namespacePolicyOf: gaps.length === 0 ? of : undefined };
   const understood = known.compatibility?.understood;
-  const notedOnNamespace = (object: KubeObject) =>
-    metadataFindings(
-      "namespace",
-      { kind: "Namespace", namespace: null, name: object.metadata.name },
-      object,
-      understood,
-    );
+  const notedOnNamespace = (object: KubeObject) => metadataFindings("Namespace", object, understood);
   const all = async <T extends KubeObject>(
     resource: Resource,
     scope: ListScope,
@@ -66,27 +60,16 @@ export async function scanAnnotations(
       all<KubeObject & WorkloadObject>(row, { namespace }, (object) => workloadFindings(row, object, policy)),
     ),
     ...configArgumentKinds.map(({ kind, resource }) =>
-      all(resource, { namespace, accept: metadataOnlyList }, (object) =>
-        metadataFindings(
-          "config",
-          { kind, namespace: object.metadata.namespace ?? "", name: object.metadata.name },
-          object,
-          understood,
-        ),
-      ),
+      all(resource, { namespace, accept: metadataOnlyList }, (object) => metadataFindings(kind, object, understood)),
     ),
     namespace === undefined ? all(resources.namespaces, {}, notedOnNamespace) : named(namespace),
   ]);
   const perObject = scans.flatMap(({ read }) => ("read" in read ? read.read : []));
-  const annotated = Map.groupBy(
-    perObject.flatMap(({ otherControllers }) => otherControllers),
-    (controller) => controller,
-  );
   return {
     mistakes: perObject.flatMap(({ mistakes }) => mistakes),
     leftovers: perObject.flatMap(({ leftovers }) => leftovers),
     unread: scans.flatMap(({ plural, read }) => ("unread" in read ? [{ plural, ...read }] : [])),
-    otherControllers: new Map([...annotated].map(([controller, { length }]) => [controller, length])),
+    otherControllers: perObject.flatMap(({ otherControllers }) => otherControllers),
     count: perObject.length,
   };
 }
