@@ -7,10 +7,9 @@ import { planRollout } from "../../domain/plan/plan.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { printable } from "../../lib/printable.ts";
-import type { ReadFailure } from "../cluster/requests.ts";
 import { readPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type OtherController, otherControllers } from "../cluster/running-wave/other-controllers.ts";
-import { type RunningWaves, readRunningWaves } from "../cluster/running-wave/running-wave.ts";
+import { readRunningWaves } from "../cluster/running-wave/running-wave.ts";
 import { isUnread, lookupIn, readableReferences } from "../cluster/snapshot/live-plan.ts";
 import { readWorkloadSnapshots } from "../cluster/snapshot/read-one.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
@@ -81,17 +80,17 @@ export const migrate = clusterCommand({
       const { client } = cluster;
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
       const policy = await readPolicy(client, { ...values, compatibility: values.compatibility ?? compatibilities });
-      const [{ snapshots, failures, gaps }, controllers, running] = await Promise.all([
+      const waves = await readRunningWaves(client);
+      const [{ snapshots, failures, gaps }, others] = await Promise.all([
         readWorkloadSnapshots(cluster, namespace, undefined, policy),
-        otherControllers(client),
-        readRunningWaves(client),
+        // The Deployments of this Wave stay when Wave takes over.
+        otherControllers(client, waves),
       ]);
       const workloads = snapshots.map(migrationOf).sort(byObjectName);
-      const others = withoutRunningWave(controllers, running);
       const unread = "unread" in others ? [`Other controllers are unknown: ${others.unread}.`] : [];
       const unseen = [...failures, ...gaps, ...unread];
       for (const line of unseen) terminal.writeError(warningLine(appendCluster(line, cluster)));
-      const migration: Migration = { workloads, controllers: "unread" in others ? null : others };
+      const migration: Migration = { workloads, controllers: "unread" in others ? null : others.read };
       const forPeople = () => joined([...table(migration), ...summary(migration)]);
       terminal.write(await answerText(values.output, { version: 1, ...migration }, forPeople));
       const isUnknown = workloads.some(({ effect }) => effect === "unknown");
@@ -102,17 +101,6 @@ export const migrate = clusterCommand({
     };
   },
 });
-
-/** Returns the controllers without the Deployments that run this Wave: those stay when Wave takes over. */
-function withoutRunningWave(
-  controllers: readonly OtherController[] | ReadFailure,
-  running: RunningWaves,
-): readonly OtherController[] | ReadFailure {
-  if ("unread" in controllers || "unread" in running) return controllers;
-  return controllers.filter(
-    ({ namespace, name }) => !running.some((wave) => wave.namespace === namespace && wave.name === name),
-  );
-}
 
 /** The output of `wave migrate -o json`. */
 interface Migration {

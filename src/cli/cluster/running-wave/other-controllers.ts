@@ -2,7 +2,8 @@ import type { Deployment } from "#kubernetes";
 import type { Compatibility } from "../../../domain/compatibility/directive.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { type ReadFailure, tryList } from "../requests.ts";
+import { type ReadResult, tryList } from "../requests.ts";
+import type { RunningWaves } from "./running-wave.ts";
 
 /** Another controller that rolls workloads when their configuration changes. Together with Wave, a workload could roll twice. */
 export interface OtherController {
@@ -21,14 +22,18 @@ const images: Readonly<Record<string, Pick<OtherController, "controller" | "comp
   wave: { controller: "Wave", compatibility: "wave" },
 };
 
-/** Lists the Deployments of known controllers, Wave included, by the image names of their containers. */
-export async function otherControllers(client: ApiClient): Promise<readonly OtherController[] | ReadFailure> {
-  const found = await tryList(client, resources.deployments, {}, ({ metadata, spec }: KubeObject & Deployment) => {
-    const controller = controllerOf(spec);
+/** Lists the Deployments of known controllers, Wave in Go included, by the image names of their containers. Leaves out those of `waves`. */
+export function otherControllers(
+  client: ApiClient,
+  waves: RunningWaves,
+): Promise<ReadResult<readonly OtherController[]>> {
+  const own = "unread" in waves ? [] : waves;
+  return tryList(client, resources.deployments, {}, ({ metadata, spec }: KubeObject & Deployment) => {
     const { namespace = "", name } = metadata;
+    if (own.some((wave) => wave.namespace === namespace && wave.name === name)) return undefined;
+    const controller = controllerOf(spec);
     return controller && { ...controller, namespace, name, replicas: spec?.replicas ?? 1 };
   });
-  return "read" in found ? found.read : found;
 }
 
 function controllerOf(spec: Deployment["spec"]): Pick<OtherController, "controller" | "compatibility"> | undefined {

@@ -14,14 +14,11 @@ import {
 
 /** Checks that no other controller rolls the same workloads. Otherwise a workload could roll twice for one change. */
 export async function checkOtherControllers(doctorContext: DoctorContext): Promise<CheckResult> {
-  const controllers = await otherControllers(doctorContext.cluster.client);
+  const { cluster, waves } = doctorContext;
+  const controllers = await otherControllers(cluster.client, waves);
   if ("unread" in controllers) return { found: [notRead(null, "Other controllers were not checked", controllers)] };
   const { otherControllers: annotated } = await doctorContext.annotationScan;
-  const own = "unread" in doctorContext.waves ? [] : doctorContext.waves;
-  const running = controllers.filter(
-    ({ namespace, name, replicas }) =>
-      replicas > 0 && !own.some((wave) => wave.namespace === namespace && wave.name === name),
-  );
+  const running = controllers.read.filter(({ replicas }) => replicas > 0);
   return {
     found: running.flatMap((controller) => findingsAbout(controller, doctorContext, annotated)),
     fine: "no other controller rolls what Wave rolls",
