@@ -29,35 +29,33 @@ export async function checkCertificate(
 ): Promise<CheckResult> {
   const trusted = certificatesIn(clientConfig.caBundle);
   const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
+  const withExpiry = (found: readonly Finding[], of: readonly Certificate[], on: ObjectRef): CheckResult => {
+    const end = Math.max(...of.map(({ notAfter }) => notAfter));
+    return {
+      found: [...found, ...expiry(end, on, doctorContext.now, logs)],
+      fine: `certificate valid until ${new Date(end).toISOString().slice(0, 10)}`,
+    };
+  };
   if (trusted.length === 0)
     return {
       found: [problem(where, "The caBundle contains no certificate, so the API server cannot call the webhook.", logs)],
     };
   const secret = secretOf(wave);
   if (secret === undefined) {
-    const found = unchecked(
-      where,
-      "The caBundle was not compared with the served certificate, because no Secret contains that certificate.",
-    );
-    return { found: [found, ...expiry(trusted, where, doctorContext.now, logs)], fine: until(trusted) };
+    const what =
+      "The caBundle was not compared with the served certificate, because no Secret contains that certificate.";
+    return withExpiry([unchecked(where, what)], trusted, where);
   }
   const stored = await readObject<Secret>(doctorContext, resources.secrets, secret);
   if ("unread" in stored)
-    return {
-      found: [
-        notRead(secret, "The caBundle was not compared with this certificate", stored),
-        ...expiry(trusted, where, doctorContext.now, logs),
-      ],
-      fine: until(trusted),
-    };
-  const served = certificatesIn(stored.read?.data?.["tls.crt"]);
-  const [serving] = served;
+    return withExpiry([notRead(secret, "The caBundle was not compared with this certificate", stored)], trusted, where);
+  const [serving] = certificatesIn(stored.read?.data?.["tls.crt"]);
   if (serving === undefined)
     return { found: [problem(secret, "The Secret does not exist or contains no certificate.", logs)] };
   const found = trusted.some((authority) => trusts(authority, serving))
     ? []
     : [problem(where, `The caBundle does not trust the certificate in Secret ${secret.name}.`, logs)];
-  return { found: [...found, ...expiry([serving], secret, doctorContext.now, logs)], fine: until([serving]) };
+  return withExpiry(found, [serving], secret);
 }
 
 /** Returns the Secret of the served certificate: the Secret of Wave's authority, or the Secret mounted at --webhook-tls-directory. */
@@ -81,17 +79,11 @@ function secretIn({ secret, projected }: Volume): string | undefined {
   );
 }
 
-function expiry(of: readonly Certificate[], where: ObjectRef, now: number, fix: string): readonly Finding[] {
-  const end = Math.max(...of.map(({ notAfter }) => notAfter));
+function expiry(end: number, where: ObjectRef, now: number, fix: string): readonly Finding[] {
   if (end <= now) return [problem(where, `The certificate expired ${age(now - end)} ago.`, fix)];
   if (end - now < soonMs)
     return [warning(where, `The certificate expires in ${age(end - now)} and was not renewed.`, fix)];
   return [];
-}
-
-function until(of: readonly Certificate[]): string {
-  const end = Math.max(...of.map(({ notAfter }) => notAfter));
-  return `certificate valid until ${new Date(end).toISOString().slice(0, 10)}`;
 }
 
 /** Returns the certificates of a bundle; an empty list if the bundle is malformed. */
