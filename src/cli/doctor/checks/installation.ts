@@ -143,59 +143,51 @@ function imageFindings(pods: readonly WavePod[], wave: RunningWave): readonly Fi
 
 /** Finds an upgrade whose new Pods do not become ready. The old Pods still work, so all replicas are ready. */
 function upgradeFindings(unready: readonly UnreadyPod[], wave: RunningWave): readonly Finding[] {
-  const failing = unready.find(({ imageFailed, hasExited }) => imageFailed || hasExited);
+  const failing = unready.find(({ state }) => state === "noImage" || state === "exited");
   if (failing === undefined) return [];
   const ref = deploymentRef(wave);
   const logs = `kubectl logs ${kubectlArguments({ ...ref, kind: "Pod", name: failing.name })} --previous`;
   const what = sentences("The upgrade of Wave does not finish, and the old Pods still run", failing.cause);
-  return [problem(ref, what, failing.imageFailed ? imageFix(wave) : logs)];
+  return [problem(ref, what, failing.state === "noImage" ? imageFix(wave) : logs)];
 }
 
 /** How many causes a finding names: replicas of one Deployment usually have the same cause. */
 const mostCauses = 3;
 
 interface UnreadyPod {
+  readonly name: string;
   /** One sentence, without a full stop. */
   readonly cause: string;
-  /** Whether the image cannot be pulled, so that there are no logs. */
-  readonly imageFailed: boolean;
-  readonly hasLogs: boolean;
-  /** Whether a container ended, and perhaps starts again. */
-  readonly hasExited: boolean;
-  readonly name: string;
+  /** "exited": a container ended, and perhaps starts again. Without an image, and while it is pending, a Pod has no logs. */
+  readonly state: "noImage" | "exited" | "pending" | "running";
 }
 
 /** The reasons of the kubelet for an image that it cannot pull. */
 const imageReasons: readonly string[] = ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"];
 
-/** Returns why a Pod of Wave is not ready; undefined if the Pod is ready or being deleted. */
-function unreadyPod({ metadata, spec, status }: WavePod): UnreadyPod | undefined {
-  if (metadata.deletionTimestamp || status?.conditions?.some((each) => each.type === "Ready" && each.status === "True"))
-    return undefined;
-  const { name } = metadata;
-  const other = { imageFailed: false, hasLogs: false, hasExited: false, name };
+/** Returns why a Pod of Wave is not ready; undefined if the Pod is ready. */
+function unreadyPod({ metadata: { name }, spec, status }: WavePod): UnreadyPod | undefined {
+  if (status?.conditions?.some((each) => each.type === "Ready" && each.status === "True")) return undefined;
   for (const { image, state = {}, lastState = {} } of status?.containerStatuses ?? []) {
     const { exitCode } = state.terminated ?? lastState.terminated ?? {};
     const { reason } = state.waiting ?? {};
-    const exited = `The container exited with code ${exitCode}`;
-    const hasExited = exitCode !== undefined;
-    const one = { ...other, hasLogs: hasExited, hasExited };
     if (reason !== undefined && imageReasons.includes(reason))
-      return { ...one, cause: `Kubernetes cannot pull image ${quoted(image)} (${reason})`, imageFailed: true };
-    if (reason) return { ...one, cause: hasExited ? `${exited} (${reason})` : `Waiting: ${reason}` };
-    if (hasExited) return { ...one, cause: exited };
+      return { name, state: "noImage", cause: `Kubernetes cannot pull image ${quoted(image)} (${reason})` };
+    const why = reason ? ` (${reason})` : "";
+    if (exitCode !== undefined)
+      return { name, state: "exited", cause: `The container exited with code ${exitCode}${why}` };
+    if (reason) return { name, state: "pending", cause: `Waiting: ${reason}` };
   }
   return spec?.nodeName === undefined
-    ? { ...other, cause: "Kubernetes found no node for the Pod" }
-    : { ...other, cause: "The Pod runs, but /readyz reports that it is not ready", hasLogs: true };
+    ? { name, state: "pending", cause: "Kubernetes found no node for the Pod" }
+    : { name, state: "running", cause: "The Pod runs, but /readyz reports that it is not ready" };
 }
 
 function fixOf(unready: readonly UnreadyPod[], wave: RunningWave): string {
-  const ref = deploymentRef(wave);
-  if (unready.some(({ imageFailed }) => imageFailed)) return imageFix(wave);
-  return unready.some(({ hasLogs }) => hasLogs)
-    ? `kubectl logs ${kubectlArguments(ref)}`
-    : `kubectl describe ${kubectlArguments(ref)}`;
+  const ref = kubectlArguments(deploymentRef(wave));
+  const states = new Set(unready.map(({ state }) => state));
+  if (states.has("noImage")) return imageFix(wave);
+  return states.has("exited") || states.has("running") ? `kubectl logs ${ref}` : `kubectl describe ${ref}`;
 }
 
 /** Returns the command that sets another image: by the values of the chart if Helm installed Wave. The chart refuses a tag that is a number, so it is set as a string. */
@@ -211,7 +203,7 @@ const recentMs = 10 * 60_000;
 
 /** A Wave that left a trace. */
 interface Trace {
-  /** Its host and a number of its process. */
+  /** Its host and a number of its process, with an underscore between them. */
   readonly identity: string;
   /** What it did, without its name. */
   readonly did: string;
@@ -247,7 +239,7 @@ async function otherHosts(doctorContext: DoctorContext): Promise<readonly Findin
   const own = new Set(pods.flatMap((each) => ("read" in each ? each.read.map(hostNameOf) : [])));
   // A Pod of an earlier ReplicaSet is gone, and its Events are not.
   const isOwn = (host: string) => own.has(host) || waves.some(({ name }) => host.startsWith(`${name}-`));
-  const others = new Map([...reporters, ...holders].map(({ identity, did }) => [hostIn(identity), did]));
+  const others = new Map([...reporters, ...holders].map(({ identity, did }) => [identity.replace(/_[^_]*$/, ""), did]));
   return [...others]
     .filter(([host]) => !isOwn(host))
     .map(([host, did]) => {
@@ -272,9 +264,4 @@ function reporterOf(
   const ago = now - Date.parse(lastTimestamp ?? "");
   if (reportingComponent !== "wave" || !reportingInstance || !(ago < recentMs)) return undefined;
   return { identity: reportingInstance, did: `reported an Event ${age(Math.max(0, ago))} ago` };
-}
-
-function hostIn(identity: string): string {
-  const end = identity.lastIndexOf("_");
-  return end < 0 ? identity : identity.slice(0, end);
 }
