@@ -34,8 +34,8 @@ describe("the permissions that wave doctor expects", () => {
       "--hash-key-secret=wave-system/wave-hash-key",
       "--workload-kinds=cronjobs.batch,jobs.batch",
     ];
-    const needs = neededPermissions(wave(...everything)).flatMap((need) =>
-      need.verbs.map((verb) => `${need.role === "" ? "wave" : `wave-${need.role}`} ${objects(need)} ${verb}`),
+    const needs = neededPermissions(wave(...everything), undefined).map(
+      (need) => `${need.role === "" ? "wave" : `wave-${need.role}`} ${objects(need)} ${need.verb}`,
     );
     const rows = [...read("docs/security.md").matchAll(/^\| `([\w-]+)` \| ([^|]+) \| ([\w, ]+) \|/gm)].flatMap(
       ([line, role, what = "", verbs]) => what.split(", ").map((each) => [line, role, each, verbs] as const),
@@ -50,13 +50,13 @@ describe("the permissions that wave doctor expects", () => {
 
   it("do not include what the flags switch off", () => {
     const resources = (...flags: readonly string[]) =>
-      new Set(neededPermissions(wave(...flags)).map(({ role }) => role));
+      new Set(neededPermissions(wave(...flags), undefined).map(({ role }) => role));
     expect(resources()).toEqual(new Set(["", "namespaces"]));
     expect(resources("--enable-webhooks", "--webhook-tls-directory=/c")).not.toContain("webhook-authority");
   });
 
   it("include the kinds that the flags name", () => {
-    const kinds = neededPermissions(wave("--workload-kinds=rollouts.argoproj.io,example.com/v1/widgets"));
+    const kinds = neededPermissions(wave("--workload-kinds=rollouts.argoproj.io,example.com/v1/widgets"), undefined);
     expect(kinds.map(objects)).toEqual(expect.arrayContaining(["rollouts.argoproj.io", "widgets.example.com"]));
   });
 });

@@ -25,63 +25,51 @@ export function checkPermissions(doctorContext: DoctorContext): Promise<CheckRes
 }
 
 /** One access review: a verb on objects, in a namespace. */
-interface AccessQuestion {
-  readonly need: NeededPermission;
+export interface NeededPermission {
+  /** The suffix of the role in the chart; "" for the role with the name of the release. */
+  readonly role: string;
+  readonly group: string;
+  readonly resource: string;
+  /** Undefined: all objects of the kind. */
+  readonly name: string | undefined;
   readonly verb: string;
   /** Undefined: all namespaces, or objects without a namespace. */
   readonly namespace: string | undefined;
 }
 
 async function permissionsOf({ cluster }: DoctorContext, wave: RunningWave): Promise<CheckResult> {
-  const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
   const watched = wave.values.namespaces;
   const checked = watched?.slice(0, mostNamespaces);
-  const questions = neededPermissions(wave).flatMap((need) => questionsOf(need, checked, wave.namespace));
+  const needed = neededPermissions(wave, checked);
   const answers = await tryRead("create subjectaccessreviews", () =>
-    mapBounded(questions, async (question) => {
-      const may = (asked: AccessQuestion) => isAllowed(cluster.client, wave.namespace, account, asked);
-      return { question, allowed: (await may(question)) || (await mayGetNamespace(question, may)) };
+    mapBounded(needed, async (need) => {
+      const may = (asked: NeededPermission) => isAllowed(cluster.client, wave, asked);
+      return { need, allowed: (await may(need)) || (await mayGetNamespace(need, may)) };
     }),
   );
+  const account = accountOf(wave);
   const whose = `Permissions of ServiceAccount ${account} in ${wave.namespace} were not checked`;
   if ("unread" in answers) return { found: [notRead(deploymentRef(wave), whose, answers)] };
-  const denied = answers.read.filter(({ allowed }) => !allowed).map(({ question }) => question);
+  const denied = answers.read.filter(({ allowed }) => !allowed).map(({ need }) => need);
   const left = (watched?.length ?? 0) - (checked?.length ?? 0);
   const rest = left > 0 ? [unchecked(deploymentRef(wave), `${whose} in ${formatCount(left)} more namespaces.`)] : [];
   return {
-    found: [...missing(denied, questions, wave, account), ...rest],
-    fine: `${account} in ${wave.namespace} has all ${questions.length} permissions that it needs`,
+    found: [...missing(denied, needed, wave), ...rest],
+    fine: `${account} in ${wave.namespace} has all ${needed.length} permissions that it needs`,
   };
 }
 
-/** Returns one question for each verb and place. If Wave watches named namespaces, a role may allow these Namespaces by name only. */
-function questionsOf(
-  need: NeededPermission,
-  namespaces: readonly string[] | undefined,
-  own: string,
-): readonly AccessQuestion[] {
-  const places =
-    need.within === "watched"
-      ? (namespaces ?? [undefined])
-      : [need.within === "none" ? undefined : need.within.namespace];
-  const names =
-    need.resource === "namespaces"
-      ? namespaces === undefined
-        ? [undefined]
-        : new Set([...namespaces, own])
-      : [need.name];
-  return need.verbs.flatMap((verb) =>
-    places.flatMap((namespace) => Array.from(names, (name) => ({ need: { ...need, name }, verb, namespace }))),
-  );
+function accountOf({ object }: RunningWave): string {
+  return object.spec?.template.spec?.serviceAccountName ?? "default";
 }
 
 /** Reports whether Wave may get a named Namespace. A Role in it can allow that, and Wave then needs neither list nor watch. */
 async function mayGetNamespace(
-  { need, verb }: AccessQuestion,
-  may: (question: AccessQuestion) => Promise<boolean>,
+  need: NeededPermission,
+  may: (need: NeededPermission) => Promise<boolean>,
 ): Promise<boolean> {
-  if (need.resource !== resources.namespaces.plural || need.name === undefined || verb === "get") return false;
-  return may({ need, verb: "get", namespace: need.name });
+  if (need.resource !== resources.namespaces.plural || need.name === undefined || need.verb === "get") return false;
+  return may({ ...need, verb: "get", namespace: need.name });
 }
 
 /** Reports whether Wave may read ConfigMaps in a namespace; undefined if the user may not know. */
@@ -90,36 +78,23 @@ export async function mayReadConfiguration(
   wave: RunningWave,
   namespace: string,
 ): Promise<boolean | undefined> {
-  const account = wave.object.spec?.template.spec?.serviceAccountName ?? "default";
-  const need: NeededPermission = {
-    role: "",
-    group: "",
-    resource: resources.configMaps.plural,
-    name: undefined,
-    verbs: ["get"],
-    within: "watched",
-  };
-  const question: AccessQuestion = { need, verb: "get", namespace };
-  const answer = await tryRead("create subjectaccessreviews", () =>
-    isAllowed(cluster.client, wave.namespace, account, question),
-  );
+  const need = { group: "", resource: resources.configMaps.plural, name: undefined, verb: "get", namespace };
+  const answer = await tryRead("create subjectaccessreviews", () => isAllowed(cluster.client, wave, need));
   return "read" in answer ? answer.read : undefined;
 }
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/ */
 async function isAllowed(
   client: DoctorContext["cluster"]["client"],
-  accountNamespace: string,
-  account: string,
-  { need, verb, namespace }: AccessQuestion,
+  wave: RunningWave,
+  { group, resource, name, verb, namespace }: Omit<NeededPermission, "role">,
 ): Promise<boolean> {
-  const { group, resource, name } = need;
   const body: SubjectAccessReview = {
     apiVersion: "authorization.k8s.io/v1",
     kind: "SubjectAccessReview",
     spec: {
-      user: `system:serviceaccount:${accountNamespace}:${account}`,
-      groups: ["system:serviceaccounts", `system:serviceaccounts:${accountNamespace}`, "system:authenticated"],
+      user: `system:serviceaccount:${wave.namespace}:${accountOf(wave)}`,
+      groups: ["system:serviceaccounts", `system:serviceaccounts:${wave.namespace}`, "system:authenticated"],
       resourceAttributes: {
         group,
         resource,
@@ -135,72 +110,72 @@ async function isAllowed(
 
 /** Returns one finding for each role that is not bound at all, and otherwise one for each kind with all denied verbs and namespaces. */
 function missing(
-  denied: readonly AccessQuestion[],
-  asked: readonly AccessQuestion[],
+  denied: readonly NeededPermission[],
+  needed: readonly NeededPermission[],
   wave: RunningWave,
-  account: string,
 ): readonly Finding[] {
-  const byRole = Map.groupBy(asked, ({ need }) => need.role);
+  const byRole = Map.groupBy(needed, ({ role }) => role);
   const refused = new Set(denied);
-  const unbound = [...byRole].filter(([, questions]) => {
-    const own = questions.filter((each) => !isGrantedByOther(each, asked));
+  const unbound = [...byRole].filter(([, ofRole]) => {
+    const own = ofRole.filter((each) => !isGrantedByOther(each, needed));
     return own.length > 0 && own.every((each) => refused.has(each));
   });
   const roles = new Set(unbound.map(([role]) => role));
-  const left = denied.filter(({ need }) => !roles.has(need.role));
-  return [...unbound.map(([role]) => unboundRole(role, wave, account)), ...missingObjects(left, wave, account)];
+  const left = denied.filter(({ role }) => !roles.has(role));
+  return [...unbound.map(([role]) => unboundRole(role, wave)), ...missingObjects(left, wave)];
 }
 
 /** Reports whether another role grants the same verb on the same objects, so that the answer does not show whether this role is bound. */
-function isGrantedByOther({ need, verb }: AccessQuestion, asked: readonly AccessQuestion[]): boolean {
-  return asked.some(
-    (other) =>
-      other.need.role !== need.role &&
-      other.verb === verb &&
-      other.need.resource === need.resource &&
-      other.need.group === need.group,
+function isGrantedByOther(
+  { role, group, resource, verb }: NeededPermission,
+  needed: readonly NeededPermission[],
+): boolean {
+  return needed.some(
+    (other) => other.role !== role && other.verb === verb && other.resource === resource && other.group === group,
   );
 }
 
-function unboundRole(role: string, wave: RunningWave, account: string): Finding {
+function unboundRole(role: string, wave: RunningWave): Finding {
   const name = role === "" ? wave.name : `${wave.name}-${role}`;
-  const what = `ServiceAccount ${account} has none of the permissions of role ${name}. The role or its binding is missing.`;
+  const what = `ServiceAccount ${accountOf(wave)} has none of the permissions of role ${name}. The role or its binding is missing.`;
   return problem(deploymentRef(wave), what, reinstall(wave));
 }
 
-function missingObjects(denied: readonly AccessQuestion[], wave: RunningWave, account: string): readonly Finding[] {
-  const objectsOf = ({ need: { resource, group, name } }: AccessQuestion) =>
+function missingObjects(denied: readonly NeededPermission[], wave: RunningWave): readonly Finding[] {
+  const objectsOf = ({ resource, group, name }: NeededPermission) =>
     `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
-  return [...Map.groupBy(denied, objectsOf)].map(([objects, questions]) => {
-    const verbs = [...new Set(questions.map(({ verb }) => verb))];
-    const places = [...new Set(questions.flatMap(({ namespace }) => namespace ?? []))];
+  return [...Map.groupBy(denied, objectsOf)].map(([objects, needs]) => {
+    const verbs = [...new Set(needs.map(({ verb }) => verb))];
+    const places = [...new Set(needs.flatMap(({ namespace }) => namespace ?? []))];
     const where = places.length === 0 ? "" : ` in ${formatList(places, 3, String)}`;
     const role = roleKind(places[0]);
-    const what = `ServiceAccount ${account} lacks permission to ${formatList(verbs, verbs.length, String)} ${objects}${where} (${role}).`;
+    const what = `ServiceAccount ${accountOf(wave)} lacks permission to ${formatList(verbs, verbs.length, String)} ${objects}${where} (${role}).`;
     return problem(deploymentRef(wave), what, reinstall(wave));
   });
 }
 
-/** A permission that a Wave needs on objects of one resource. */
-export interface NeededPermission {
-  /** The suffix of the role in the chart; "" for the role with the name of the release. */
-  readonly role: string;
-  readonly group: string;
-  readonly resource: string;
-  /** Undefined: all objects of the kind. */
-  readonly name: string | undefined;
-  readonly verbs: readonly string[];
-  /** The scope: each watched namespace, no namespace, or one namespace. */
-  readonly within: "watched" | "none" | { readonly namespace: string };
-}
-
-/** Returns the rows of the permission table that a Wave needs with its flags. */
-export function neededPermissions(wave: RunningWave): readonly NeededPermission[] {
+/** Returns each verb that a Wave needs with its flags, in each of these namespaces; undefined: in all namespaces. */
+export function neededPermissions(
+  wave: RunningWave,
+  watched: readonly string[] | undefined,
+): readonly NeededPermission[] {
   const kinds = (wantedKinds(wave.values) ?? []).flatMap(({ id }) => kindPermissions(id));
-  return [
+  const rows = [
     ...permissionRows.filter(({ when }) => isNeeded[when](wave)),
     ...kinds.map((permission): PermissionRow => ({ ...permission, role: "", when: "always" })),
-  ].map((row) => neededPermission(row, wave));
+  ];
+  return rows.flatMap((row) => {
+    const { role, verbs } = row;
+    const [resource = "", ...group] = row.resource.split(".");
+    const places = placesOf(role, wave, watched);
+    // A role may allow these Namespaces by name only.
+    const isByName = row.name === "namespaces" && watched !== undefined;
+    const names = isByName ? new Set([...watched, wave.namespace]) : [row.name && nameOf(row.name, wave)];
+    const permission = { role, group: group.join("."), resource };
+    return verbs.flatMap((verb) =>
+      places.flatMap((namespace) => Array.from(names, (name) => ({ ...permission, name, verb, namespace }))),
+    );
+  });
 }
 
 const isNeeded: Readonly<Record<PermissionCondition, (wave: RunningWave) => boolean>> = {
@@ -219,12 +194,6 @@ const isNeeded: Readonly<Record<PermissionCondition, (wave: RunningWave) => bool
   uninstall: () => false,
   uninstallOwners: () => false,
 };
-
-function neededPermission({ role, resource, name, verbs }: PermissionRow, wave: RunningWave): NeededPermission {
-  const [plural = "", ...group] = resource.split(".");
-  const objectName = name && nameOf(name, wave);
-  return { role, group: group.join("."), resource: plural, name: objectName, verbs, within: scopeOf(role, wave) };
-}
 
 function nameOf(name: PermissionName, wave: RunningWave): string | undefined {
   const { values } = wave;
@@ -246,17 +215,21 @@ function nameOf(name: PermissionName, wave: RunningWave): string | undefined {
   }
 }
 
-function scopeOf(role: PermissionRow["role"], { values, namespace }: RunningWave): NeededPermission["within"] {
+function placesOf(
+  role: PermissionRow["role"],
+  { values, namespace }: RunningWave,
+  watched: readonly string[] | undefined,
+): readonly (string | undefined)[] {
   switch (roleScopes[role]) {
     case "watched":
-      return "watched";
+      return watched ?? [undefined];
     case "cluster":
-      return "none";
+      return [undefined];
     case "leaseNamespace":
-      return { namespace: values["leader-election-namespace"] ?? namespace };
+      return [values["leader-election-namespace"] ?? namespace];
     case "hashKeyNamespace":
-      return { namespace: values["hash-key-secret"]?.namespace ?? namespace };
+      return [values["hash-key-secret"]?.namespace ?? namespace];
     case "ownNamespace":
-      return { namespace };
+      return [namespace];
   }
 }
