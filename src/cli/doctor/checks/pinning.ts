@@ -18,13 +18,14 @@ export async function checkPinning(doctorContext: DoctorContext): Promise<CheckR
   const copies = await readPinnedCopies(cluster.client, namespace);
   const unread = "unread" in copies ? [notRead(null, "Pinned copies were not counted", copies)] : [];
   const read = "unread" in copies ? undefined : copies.read;
-  const policies = await readPinningPolicies(cluster.client);
+  const protecting = await readProtectingPolicies(cluster.client);
   if (pinning.length === 0)
-    return { found: [...unread, ...leftCopies(read, doctorContext, policies.protecting)], fine: "off, no copies" };
+    return { found: [...unread, ...leftCopies(read, doctorContext, protecting)], fine: "off, no copies" };
+  const pointing = await readPointingPolicies(cluster.client);
   const found = await Promise.all(
     pinning.map(async (wave) => [
-      ...(await pointing(doctorContext, wave, policies)),
-      ...protection(wave, policies.protecting),
+      ...(await pointingFindings(doctorContext, wave, pointing)),
+      ...protectionFindings(wave, protecting),
     ]),
   );
   const stored = read === undefined ? "" : `, ${countOf(read)} stored`;
@@ -40,7 +41,7 @@ function countOf({ count, namespaces }: PinnedCopies): string {
 function leftCopies(
   copies: PinnedCopies | undefined,
   { namespace, watching, waves }: DoctorContext,
-  protecting: PinningPolicies["protecting"],
+  protecting: ReadPolicies,
 ): readonly Finding[] {
   if (copies === undefined || copies.count === 0) return [];
   const isHere = (namespaces: readonly string[] | undefined) =>
@@ -75,10 +76,10 @@ function leftCopies(
 }
 
 /** Finds a Wave whose new Pods read live configuration: neither a policy nor, on older versions of Kubernetes, a webhook changes them. */
-async function pointing(
+async function pointingFindings(
   doctorContext: DoctorContext,
   wave: RunningWave,
-  { pointing: policies }: PinningPolicies,
+  policies: ReadPolicies,
 ): Promise<readonly Finding[]> {
   if ("unread" in policies) return [notRead(null, "The policy for new Pods was not checked", policies)];
   const state = stateOf(policies.read, wave);
@@ -101,7 +102,7 @@ function liveConfiguration(wave: RunningWave, cause: string): Finding {
   return warning(deploymentRef(wave), `${cause} New Pods read live configuration.`, reinstall(wave));
 }
 
-function protection(wave: RunningWave, policies: PinningPolicies["protecting"]): readonly Finding[] {
+function protectionFindings(wave: RunningWave, policies: ReadPolicies): readonly Finding[] {
   if ("unread" in policies) return [notRead(null, "The policy that protects copies was not checked", policies)];
   const state = stateOf(policies.read, wave);
   if (state === "bound") return [];
@@ -160,13 +161,8 @@ interface PinningPolicy {
   readonly bindings: readonly string[];
 }
 
-/** The policies for pinned configuration. Each Wave that watches some namespaces has its own. */
-interface PinningPolicies {
-  /** The MutatingAdmissionPolicies that point new Pods at their copies. */
-  readonly pointing: ReadResult<readonly PinningPolicy[]>;
-  /** The ValidatingAdmissionPolicies that protect copies. */
-  readonly protecting: ReadResult<readonly PinningPolicy[]>;
-}
+/** The policies for one purpose. Each Wave that watches some namespaces has its own. */
+type ReadPolicies = ReadResult<readonly PinningPolicy[]>;
 
 interface AdmissionPolicy extends KubeObject {
   readonly spec?: {
@@ -182,33 +178,32 @@ interface PolicyBinding extends KubeObject {
   readonly spec?: { readonly policyName?: string };
 }
 
-/** Finds the policies by what they do, because kustomize may rename them. */
-async function readPinningPolicies(client: ApiClient): Promise<PinningPolicies> {
-  const [pointing, protecting] = await Promise.all([
-    readPolicies(
-      client,
-      resources.mutatingAdmissionPolicies,
-      resources.mutatingAdmissionPolicyBindings,
-      ({ spec }) =>
-        spec?.matchConditions?.some(({ expression }) => expression.includes(`'${pinnedAnnotation}'`)) ?? false,
-    ),
-    readPolicies(
-      client,
-      resources.validatingAdmissionPolicies,
-      resources.validatingAdmissionPolicyBindings,
-      ({ spec }) => spec?.matchConstraints?.objectSelector?.matchLabels?.[pinnedCopyLabel] === "true",
-    ),
-  ]);
-  return { pointing, protecting };
+/** Finds the MutatingAdmissionPolicies that point new Pods at their copies by what they do, because kustomize may rename them. */
+function readPointingPolicies(client: ApiClient): Promise<ReadPolicies> {
+  const { mutatingAdmissionPolicies, mutatingAdmissionPolicyBindings } = resources;
+  return readPolicies(client, mutatingAdmissionPolicies, mutatingAdmissionPolicyBindings, ({ matchConditions = [] }) =>
+    matchConditions.some(({ expression }) => expression.includes(`'${pinnedAnnotation}'`)),
+  );
+}
+
+/** Finds the ValidatingAdmissionPolicies that protect copies, likewise. */
+function readProtectingPolicies(client: ApiClient): Promise<ReadPolicies> {
+  const { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } = resources;
+  return readPolicies(
+    client,
+    validatingAdmissionPolicies,
+    validatingAdmissionPolicyBindings,
+    ({ matchConstraints }) => matchConstraints?.objectSelector?.matchLabels?.[pinnedCopyLabel] === "true",
+  );
 }
 
 async function readPolicies(
   client: ApiClient,
   policies: Resource,
   bindings: Resource,
-  isWanted: (policy: AdmissionPolicy) => boolean,
-): Promise<ReadResult<readonly PinningPolicy[]>> {
-  const wanted = (policy: AdmissionPolicy) => (isWanted(policy) ? policy : undefined);
+  isWanted: (spec: NonNullable<AdmissionPolicy["spec"]>) => boolean,
+): Promise<ReadPolicies> {
+  const wanted = (policy: AdmissionPolicy) => (isWanted(policy.spec ?? {}) ? policy : undefined);
   const found = await tryList(client, policies, {}, wanted);
   if ("unread" in found) return found;
   const bound = await tryList(client, bindings, {}, ({ metadata, spec }: PolicyBinding) => {
