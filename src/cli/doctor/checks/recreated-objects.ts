@@ -1,9 +1,9 @@
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { fieldsOf, textOf } from "../../../domain/syntax/json.ts";
 import { formatCount } from "../../../domain/syntax/names.ts";
-import { isNotFound } from "../../../kube/api/api-failure.ts";
-import { type KubeObject, type Resource, resources } from "../../../kube/api/resources.ts";
+import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
+import { findResource } from "../../../kube/reads/reads.ts";
 import { presentOf } from "../../cluster/read/configs.ts";
 import { listAll, tryRead } from "../../cluster/requests.ts";
 import type { WorkloadSnapshot } from "../../cluster/snapshot/workload-snapshot.ts";
@@ -60,70 +60,46 @@ interface Maker {
   readonly name: string;
 }
 
-/** A kind whose objects make Secrets. */
-interface MakerRow {
-  /** The served versions, the newest first. */
-  readonly versions: readonly Resource[];
-  readonly secretsOf: (object: KubeObject) => readonly string[];
-}
-
-const externalSecrets = (version: string): Resource => ({
-  apiVersion: `external-secrets.io/${version}`,
-  kind: "ExternalSecret",
-  plural: "externalsecrets",
-  namespaced: true,
-});
-
 /** The specs may have any content: they are checked by other programs. */
 const specOf = (object: KubeObject) => fieldsOf((object as { readonly spec?: unknown }).spec);
 
-/** https://external-secrets.io/latest/api/externalsecret/ and https://secrets-store-csi-driver.sigs.k8s.io/topics/sync-as-kubernetes-secret */
-const rows: readonly MakerRow[] = [
+/** The kinds whose objects make Secrets, with the names of these Secrets. */
+const rows = [
   {
-    versions: [externalSecrets("v1"), externalSecrets("v1beta1")],
-    secretsOf: (object) => [textOf(fieldsOf(specOf(object).target).name) || object.metadata.name],
+    // https://external-secrets.io/latest/api/externalsecret/
+    group: "external-secrets.io",
+    plural: "externalsecrets",
+    secretsOf: (object: KubeObject) => [textOf(fieldsOf(specOf(object).target).name) || object.metadata.name],
   },
   {
-    versions: [resources.secretProviderClasses],
-    secretsOf: (object) => {
+    // https://secrets-store-csi-driver.sigs.k8s.io/topics/sync-as-kubernetes-secret
+    group: "secrets-store.csi.x-k8s.io",
+    plural: "secretproviderclasses",
+    secretsOf: (object: KubeObject) => {
       const { secretObjects } = specOf(object);
       const all: readonly unknown[] = Array.isArray(secretObjects) ? secretObjects : [];
       return all.map((each) => textOf(fieldsOf(each).secretName));
     },
   },
-];
+] as const;
 
 /** Reads what makes the Secrets of some namespaces: a person who creates such a Secret by hand would hide the real problem. Never rejects. */
 export async function readSecretMakers(client: ApiClient, namespaces: Iterable<string>): Promise<SecretMaker> {
   const makers = new Map<string, Maker>();
   const unknown = new Set<string>();
   for (const namespace of new Set(namespaces)) {
-    for (const { versions, secretsOf } of rows) {
-      const found = await tryRead("list what makes Secrets", () => listServed(client, namespace, versions));
-      if ("unread" in found) unknown.add(namespace);
+    for (const { group, plural, secretsOf } of rows) {
+      const read = await tryRead("list what makes Secrets", async () => {
+        const served = await findResource(client, { group, version: undefined, plural });
+        return served && listAll(client, { ...served, plural }, { namespace }, (object: KubeObject) => object);
+      });
+      if ("unread" in read) unknown.add(namespace);
       else
-        for (const { object, resource } of found.read)
+        for (const object of read.read ?? [])
           for (const secret of secretsOf(object))
-            makers.set(`${namespace}/${secret}`, { resource, name: object.metadata.name });
+            makers.set(`${namespace}/${secret}`, { resource: `${plural}.${group}`, name: object.metadata.name });
     }
   }
   return (namespace, secret) =>
     makers.get(`${namespace}/${secret}`) ?? (unknown.has(namespace) ? "unknown" : undefined);
-}
-
-/** Lists the objects of the first version that the API server serves; none if it serves no version. */
-async function listServed(
-  client: ApiClient,
-  namespace: string,
-  versions: readonly Resource[],
-): Promise<readonly { readonly object: KubeObject; readonly resource: string }[]> {
-  for (const version of versions) {
-    try {
-      const resource = `${version.plural}.${version.apiVersion.split("/")[0]}`;
-      return await listAll(client, version, { namespace }, (object: KubeObject) => ({ object, resource }));
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-  }
-  return [];
 }
