@@ -3,7 +3,7 @@ import { configKey } from "../../../domain/references/references.ts";
 import { formatCount, formatList, waveArguments } from "../../../domain/syntax/names.ts";
 import type { Explanation } from "../../cluster/explanation/explanation.ts";
 import { age, sentences } from "../../output/sentences.ts";
-import { describeRef, type Finding, kubectlArguments, type ObjectRef, problem, warning } from "../context/finding.ts";
+import { describeRef, type Finding, kubectlArguments, problem, warning } from "../context/finding.ts";
 
 /** Returns a finding if a workload is held for too long, or by a hold that only a person ends. `forMs` is NaN if the time is unknown. */
 export function heldFindings(
@@ -37,10 +37,6 @@ export function haltFindings(explanations: readonly Pick<Explanation, "workload"
     const count = `${formatCount(group.length)} ${group.length === 1 ? "workload is" : "workloads are"} halted`;
     const where = hold.object ?? workload;
     const fix = `Fix ${describeRef(where)} or the failed workloads. Only if both are correct: wave resume ${waveArguments(where)}`;
-    return [problem(pick(where), sentences(hold.message, `${count}: ${formatList(names, mostNamed, String)}`), fix)];
+    return [problem(where, sentences(hold.message, `${count}: ${formatList(names, mostNamed, String)}`), fix)];
   });
-}
-
-function pick({ kind, namespace, name }: ObjectRef): ObjectRef {
-  return { kind, namespace, name };
 }

@@ -23,9 +23,8 @@ export function recreatedObjectFindings(snapshots: readonly WorkloadSnapshot[]):
     for (const reference of workload.references) {
       const pods = olderPods(snapshot, reference);
       if (pods === 0) continue;
-      const { kind, namespace, name } = reference;
       const key = configKey(reference);
-      const entry = found.get(key) ?? { where: { kind, namespace, name }, pods: 0 };
+      const entry = found.get(key) ?? { where: reference, pods: 0 };
       entry.pods += pods;
       found.set(key, entry);
     }

@@ -54,5 +54,6 @@ it("finds a validator that checks less than others read, serves requests, or has
     'warning: Container "check" of this validator has probes. Move the check to an init container, and remove the probes.',
     "warning: Validator has 2 replicas, and all of them check the same. Set replicas to 1.",
   ]);
+  expect(about[0]?.where).toEqual({ kind: "Deployment", namespace, name: "check" });
   expect(new Set(about.map(({ fix }) => fix))).toEqual(new Set([`kubectl edit -n ${namespace} deployment/check`]));
 });

@@ -42,17 +42,29 @@ export interface CheckResult {
 
 /** Returns a finding about something that does not work. */
 export function problem(where: ObjectRef | null, what: string, fix: string | null): Finding {
-  return { severity: "problem", where, what, fix, needs: [] };
+  return finding("problem", where, what, fix);
 }
 
 /** Returns a finding about something that works, but that a person should look at. */
 export function warning(where: ObjectRef | null, what: string, fix: string | null): Finding {
-  return { severity: "warning", where, what, fix, needs: [] };
+  return finding("warning", where, what, fix);
 }
 
 /** Returns a finding about something that could not be checked. */
 export function unchecked(where: ObjectRef | null, what: string, needs: readonly string[] = []): Finding {
-  return { severity: "unchecked", where, what, fix: null, needs };
+  return finding("unchecked", where, what, null, needs);
+}
+
+function finding(
+  severity: Finding["severity"],
+  where: ObjectRef | null,
+  what: string,
+  fix: string | null,
+  needs: readonly string[] = [],
+): Finding {
+  // An object of the caller may have more fields, which are no part of the output.
+  const named = where && { kind: where.kind, namespace: where.namespace, name: where.name };
+  return { severity, where: named, what, fix, needs };
 }
 
 /** Returns a finding about a failed read: what was not checked, and the cause. */
