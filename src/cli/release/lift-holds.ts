@@ -10,7 +10,7 @@ import { apiFailureOf } from "../../kube/api/api-failure.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { mapBounded } from "../cluster/requests.ts";
-import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";
+import { listMatching, type ReleaseContext, type StepResult, summary } from "./release-step.ts";
 
 /** How often a write is tried if the workload changes between the read and the write. */
 const mostTries = 5;
@@ -19,8 +19,8 @@ const mostTries = 5;
  * Lifts every scheduling hold, and gives up the schedulers that Wave restored. The writes have the field manager of Wave, so that its webhook
  * does not add the hold again.
  */
-export async function liftHolds(context: ReleaseContext, scope: ReleaseScope): Promise<StepResult> {
-  const { workloads, failures } = await listMatching(context, scope, (each) => patchOf(each) !== undefined);
+export async function liftHolds(context: ReleaseContext): Promise<StepResult> {
+  const { workloads, failures } = await listMatching(context, (each) => patchOf(each) !== undefined);
   const results = await mapBounded(workloads, async (workload) => ({ workload, why: await lift(context, workload) }));
   return {
     touched: results.filter(({ why }) => why === undefined).map(({ workload }) => workload),

@@ -8,16 +8,12 @@ import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { listAll } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 
-/** One namespace, or all of them. */
-export interface ReleaseScope {
-  /** Undefined: all namespaces. */
-  readonly namespace: string | undefined;
-}
-
 /** What each step of the release needs. */
 export interface ReleaseContext {
   readonly client: ApiClient;
   readonly policy: KnownPolicy;
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
 }
 
 /** The workloads that a step changed, and one line for each failure. */
@@ -28,14 +24,13 @@ export interface StepResult {
 
 /** Lists the workloads of all kinds that match, opted in or not. A kind that cannot be listed becomes a failure. */
 export async function listMatching(
-  { client, policy }: ReleaseContext,
-  scope: ReleaseScope,
+  { client, policy, namespace }: ReleaseContext,
   matches: (workload: Workload) => boolean,
 ): Promise<{ readonly workloads: readonly Workload[]; readonly failures: readonly string[] }> {
   const failures: string[] = [];
   const lists = policy.kinds.map(async (row) => {
     try {
-      return await listAll<KubeObject & WorkloadObject, Workload>(client, row, scope, (object) => {
+      return await listAll<KubeObject & WorkloadObject, Workload>(client, row, { namespace }, (object) => {
         const workload = toWorkloadIfValid(row, object, policy);
         return workload !== undefined && matches(workload) ? workload : undefined;
       });

@@ -7,14 +7,14 @@ import { isApiFailure } from "../../kube/api/api-failure.ts";
 import { soleLeadership } from "../../runtime/write-permits.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { mapBounded } from "../cluster/requests.ts";
-import { listMatching, type ReleaseContext, type ReleaseScope, type StepResult, summary } from "./release-step.ts";
+import { listMatching, type ReleaseContext, type StepResult, summary } from "./release-step.ts";
 
 /** How often a namespace is tried if its objects change between the read and the write. */
 const mostTries = 3;
 
 /** Removes Wave's finalizers after the owner references: otherwise Kubernetes could delete configuration together with workloads. */
-export async function removeFinalizers(context: ReleaseContext, scope: ReleaseScope): Promise<StepResult> {
-  const { workloads, failures } = await listMatching(context, scope, ({ oldFinalizer }) => oldFinalizer);
+export async function removeFinalizers(context: ReleaseContext): Promise<StepResult> {
+  const { workloads, failures } = await listMatching(context, ({ oldFinalizer }) => oldFinalizer);
   const touched: Workload[] = [];
   const refused: string[] = [];
   for (const [namespace, group] of Map.groupBy(workloads, (workload) => workload.namespace)) {

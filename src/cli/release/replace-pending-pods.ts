@@ -4,22 +4,20 @@ import { type KubeObject, metadataOnlyList, resources } from "../../kube/api/res
 import { deletePod } from "../../kube/writes/delete-pod.ts";
 import { sleep, systemClock } from "../../lib/clock.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";
-import type { ReleaseContext, ReleaseScope } from "./release-step.ts";
+import type { ReleaseContext } from "./release-step.ts";
 
 /** How long the command waits until the controllers of Kubernetes have seen that holds are lifted. */
 const waitMs = 15_000;
 const pauseMs = 500;
 
 /** Deletes pending Pods that their controller does not replace, such as ordered Pods of a StatefulSet. Returns how many still pend. */
-export async function replacePendingPods(
-  { client, policy }: ReleaseContext,
-  scope: ReleaseScope,
-): Promise<{ readonly left: number }> {
+export async function replacePendingPods(context: ReleaseContext): Promise<number> {
+  const { client, policy } = context;
   const { signal } = new AbortController();
   const caches = { workload: () => undefined, kinds: () => policy.kinds };
   const end = systemClock.monotonic() + waitMs;
   for (;;) {
-    const pods = await listPendingPods(client, scope);
+    const pods = await listPendingPods(context);
     const decide = podsOfOnePage({ client, caches }, () => false, signal);
     const decisions = await mapBounded(pods, async (pod) => {
       const decision = await decide(pod);
@@ -27,14 +25,14 @@ export async function replacePendingPods(
       return decision;
     });
     const isSettled = decisions.every((decision) => decision === "held") && !pods.some(isOfReplicaSet);
-    if (isSettled || systemClock.monotonic() > end) return { left: pods.length };
+    if (isSettled || systemClock.monotonic() > end) return pods.length;
     await sleep(systemClock, pauseMs);
   }
 }
 
 /** Lists the Pods that no scheduler handles, without those that are being deleted. */
-function listPendingPods(client: Parameters<typeof listAll>[0], scope: ReleaseScope): Promise<readonly KubeObject[]> {
-  const pending = { ...scope, fieldSelector: pendingPodsSelector, accept: metadataOnlyList };
+function listPendingPods({ client, namespace }: ReleaseContext): Promise<readonly KubeObject[]> {
+  const pending = { namespace, fieldSelector: pendingPodsSelector, accept: metadataOnlyList };
   return listAll<KubeObject, KubeObject>(client, resources.pods, pending, (pod) =>
     pod.metadata.deletionTimestamp === undefined ? pod : undefined,
   );

@@ -22,7 +22,7 @@ import { allNamespacesFlag, connectionFlags, namespaceFlag } from "../flags/conn
 import { bool, UsageError } from "../flags/flag-types.ts";
 import { inheritedFlags, ownershipOf } from "../flags/run-flags.ts";
 import { liftHolds } from "./lift-holds.ts";
-import type { ReleaseContext, ReleaseScope, StepResult } from "./release-step.ts";
+import type { ReleaseContext, StepResult } from "./release-step.ts";
 import { removeFinalizers } from "./remove-finalizers.ts";
 import { replacePendingPods } from "./replace-pending-pods.ts";
 
@@ -43,13 +43,12 @@ type ReleaseCall = CommandCall<
 /** Lifts scheduling holds, replaces the Pods that Kubernetes does not replace, and removes finalizers. Each step can be repeated. */
 async function releaseSchedulingHolds(cluster: Cluster, call: ReleaseCall): Promise<number> {
   const { values, terminal } = call;
-  const [first, ...others] = scopesOf(call, cluster.namespace);
+  const namespaces = namespacesOf(call, cluster.namespace);
   const waves = await readRunningWaves(cluster.client);
-  const policy = await readRunningPolicy(cluster, call, first.namespace, waves);
-  const context: ReleaseContext = { client: cluster.client, policy };
+  const policy = await readRunningPolicy(cluster, call, namespaces[0], waves);
   const warn = (line: string) => terminal.writeError(warningLine(appendCluster(line, cluster)));
   for (const line of await registeredWebhooks(cluster)) warn(line);
-  const running = "unread" in waves ? [] : wavesWatching(waves, values["all-namespaces"] ? undefined : first.namespace);
+  const running = "unread" in waves ? [] : wavesWatching(waves, values["all-namespaces"] ? undefined : namespaces[0]);
   const keeper = running.find((wave) => ownershipOf(wave.values) === "keep");
   let complete = true;
   const report = (done: string, { touched, failures }: StepResult) => {
@@ -61,12 +60,13 @@ async function releaseSchedulingHolds(cluster: Cluster, call: ReleaseCall): Prom
   };
   let lifted = 0;
   let freed = 0;
-  for (const scope of [first, ...others]) {
-    lifted += report("scheduling hold lifted", await liftHolds(context, scope));
-    const pods = await replacePendingPods(context, scope).catch((error: unknown) => errorText(error));
-    if (typeof pods === "string") report("", { touched: [], failures: [`Pods were not checked: ${pods}`] });
-    else if (pods.left > 0) warn(leftLine(pods.left, scope));
-    if (keeper === undefined) freed += report("finalizer removed", await removeFinalizers(context, scope));
+  for (const namespace of namespaces) {
+    const context: ReleaseContext = { client: cluster.client, policy, namespace };
+    lifted += report("scheduling hold lifted", await liftHolds(context));
+    const left = await replacePendingPods(context).catch((error: unknown) => errorText(error));
+    if (typeof left === "string") report("", { touched: [], failures: [`Pods were not checked: ${left}`] });
+    else if (left > 0) warn(leftLine(left, namespace));
+    if (keeper === undefined) freed += report("finalizer removed", await removeFinalizers(context));
   }
   if (keeper !== undefined) warn(finalizersStay(keeper));
   if (lifted + freed === 0 && complete)
@@ -74,11 +74,10 @@ async function releaseSchedulingHolds(cluster: Cluster, call: ReleaseCall): Prom
   return exitCodeFor({ complete });
 }
 
-function scopesOf({ values }: ReleaseCall, namespace: string): readonly [ReleaseScope, ...ReleaseScope[]] {
-  if (!values["all-namespaces"]) return [{ namespace: values.namespace ?? namespace }];
-  const [first, ...others] = values.namespaces ?? [];
-  if (first === undefined) return [{ namespace: undefined }];
-  return [{ namespace: first }, ...others.map((each) => ({ namespace: each }))];
+/** Returns the namespaces of the call, at least one; undefined: all namespaces. */
+function namespacesOf({ values }: ReleaseCall, namespace: string): readonly (string | undefined)[] {
+  if (!values["all-namespaces"]) return [values.namespace ?? namespace];
+  return values.namespaces ?? [undefined];
 }
 
 /** Returns a warning for each registered webhook of Wave: it adds a lifted hold again at the next edit of the workload. */
@@ -93,7 +92,7 @@ async function registeredWebhooks({ client }: Cluster): Promise<readonly string[
   ];
 }
 
-function leftLine(count: number, { namespace }: ReleaseScope): string {
+function leftLine(count: number, namespace: string | undefined): string {
   const scope = namespace === undefined ? "-A" : `-n ${namespace}`;
   const pods = count === 1 ? "1 Pod is" : `${formatCount(count)} Pods are`;
   return `${pods} still pending. Kubernetes replaces the Pods of Deployments by itself. To see the Pods: kubectl get pods ${scope} --field-selector spec.schedulerName=wave.pusher.com/invalid`;
