@@ -42,18 +42,20 @@ interface AnnotationCommandRow<K extends string> {
   /** Paragraphs for `--help-all`. */
   readonly details?: readonly string[];
   readonly kinds: readonly ArgumentKind<K>[];
-  /** The flags of another use of the command, which takes no object. Its help shows them too. */
+  /** The flags of other uses of the command, which take no object. Its help shows them too. */
   readonly otherFlags?: FlagTable;
+  /** The commands of these uses, each by the flag that requests it. */
+  readonly otherUses?: Readonly<Record<string, Command>>;
   /** Writes the annotation of one object and prints the result. */
   readonly run: (context: AnnotationContext, target: NamedObject) => Promise<void>;
 }
 
 /** The flags of all these commands. */
-export const annotationFlags = { namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
+const annotationFlags = { namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
 
 /** Returns a command that annotates objects one after the other and stops at the first failure. */
 export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>): Command {
-  const { name, help, details = [], kinds, otherFlags = {}, run } = row;
+  const { name, help, details = [], kinds, otherFlags = {}, otherUses = {}, run } = row;
   const flags: typeof annotationFlags = { ...otherFlags, ...annotationFlags };
   const command = clusterCommand({
     name,
@@ -113,10 +115,17 @@ export function annotationCommand<K extends string>(row: AnnotationCommandRow<K>
       };
     },
   });
-  return accepting(async (args, terminal) => {
-    refuseAllNamespaces(name, args, kinds);
-    return command(args, terminal);
-  }, command.accepts ?? { flags, kinds });
+  const otherUse = (args: readonly string[]) =>
+    Object.entries(otherUses).find(([flag]) => args.some((each) => each.split("=")[0] === `--${flag}`))?.[1];
+  return accepting(
+    async (args, terminal) => {
+      const other = otherUse(args);
+      if (other !== undefined) return other(args, terminal);
+      refuseAllNamespaces(name, args, kinds);
+      return command(args, terminal);
+    },
+    { flags, kinds },
+  );
 }
 
 /** People try `-A`, because `wave list` has this flag. */

@@ -113,11 +113,6 @@ export const releaseClusterCommand: Command = clusterCommand({
   },
 });
 
-/** Reports whether the arguments request one of these commands. */
-export function isAboutCluster(args: readonly string[]): boolean {
-  return args.some((each) => each === "--cluster" || each.startsWith("--cluster="));
-}
-
 /** Returns the Namespaces in which a Wave is installed, or the named one. A Wave that is scaled to zero may start again. */
 async function namespacesOfWave({ client }: Cluster, named: string | undefined): Promise<readonly string[]> {
   if (named !== undefined) return [named];

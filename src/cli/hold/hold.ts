@@ -5,7 +5,6 @@ import { rulesFor } from "../../domain/policy/rules.ts";
 import { annotate, signedReason } from "../annotation/annotate.ts";
 import { annotationCommand, nextStep } from "../annotation/annotation-command.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
-import { accepting, type Command } from "../command/command.ts";
 import {
   commandArguments,
   configArgumentKinds,
@@ -13,10 +12,10 @@ import {
   objectName,
   workloadArgumentKinds,
 } from "../command/workload-argument.ts";
-import { holdClusterCommand, holdClusterFlags, holdLimits, isAboutCluster } from "./cluster-hold.ts";
+import { holdClusterCommand, holdClusterFlags, holdLimits } from "./cluster-hold.ts";
 
-/** Holds rollouts of an object until `wave release`. */
-const holdObjects = annotationCommand({
+/** Holds rollouts of an object, or with --cluster every rollout, until `wave release`. */
+export const holdCommand = annotationCommand({
   name: "hold",
   kinds: [...workloadArgumentKinds, ...namespaceArgumentKinds, ...configArgumentKinds],
   help: {
@@ -30,6 +29,7 @@ const holdObjects = annotationCommand({
     ],
   },
   otherFlags: holdClusterFlags,
+  otherUses: { cluster: holdClusterCommand },
   details: [
     'The command sets the annotation wave.pusher.com/hold: "true", and writes your name and --reason to wave.pusher.com/hold-reason. After the release, Wave rolls each workload once if a rollout is still needed.',
     'In a held Namespace, workloads with the annotation wave.pusher.com/hold: "false" still roll. A workload that reads a held ConfigMap still rolls for changes of other objects.',
@@ -55,15 +55,6 @@ function readsOnlyCopies({ found: { workload }, policy }: WorkloadSnapshot): boo
     isPinned(workload, rulesFor(workload, policy)) && workload.references.every(({ kind }) => kind === "ConfigMap")
   );
 }
-
-/** Holds rollouts of an object, or with --cluster every rollout. */
-export const holdCommand: Command = accepting(
-  async (args, terminal) => {
-    if (isAboutCluster(args)) return holdClusterCommand(args, terminal);
-    return holdObjects(args, terminal);
-  },
-  { ...holdObjects.accepts, flags: holdObjects.accepts?.flags ?? holdClusterFlags },
-);
 
 const configEffect =
   "Changes of this object start no rollout. A rollout for another reason still happens and uses the current content.";

@@ -1,16 +1,9 @@
 // `wave release KIND/NAME...`: removes the annotation of a hold. src/cli/annotation has the mechanism. With --scheduling-holds it undoes
 // what keeps Pods pending without Wave.
 import { annotate, readAnnotation } from "../annotation/annotate.ts";
-import {
-  type AnnotationContext,
-  annotationCommand,
-  annotationFlags,
-  nextStep,
-} from "../annotation/annotation-command.ts";
+import { type AnnotationContext, annotationCommand, nextStep } from "../annotation/annotation-command.ts";
 import { startsNow } from "../cluster/running-wave/running-wave.ts";
 import type { WorkloadSnapshot } from "../cluster/snapshot/workload-snapshot.ts";
-import { accepting, type Command } from "../command/command.ts";
-import type { CommandHelp } from "../command/help.ts";
 import {
   commandArguments,
   configArgumentKinds,
@@ -19,23 +12,27 @@ import {
   objectName,
   workloadArgumentKinds,
 } from "../command/workload-argument.ts";
-import { isAboutCluster, releaseClusterCommand, releaseClusterFlags } from "../hold/cluster-hold.ts";
-import { releaseHolds, releaseHoldsExample, requestsHolds, schedulingHoldFlags } from "./scheduling-holds.ts";
+import { releaseClusterCommand, releaseClusterFlags } from "../hold/cluster-hold.ts";
+import { releaseHolds, releaseHoldsExample, schedulingHoldFlags } from "./scheduling-holds.ts";
 
-const description = "Remove a hold. Wave then rolls each workload once if a rollout is still needed.";
-const examples: CommandHelp["examples"] = [
-  ["wave release deployment/web -n shop", "one workload, even in a held Namespace"],
-  ["wave release namespace/shop", "the hold of a Namespace"],
-  ["wave release --cluster", "the hold of every rollout"],
-  releaseHoldsExample,
-];
-
-/** Removes the hold of an object. In a held Namespace it exempts one workload from that hold. */
-const releaseObjects = annotationCommand({
+/**
+ * Removes the hold of objects, with --cluster the hold of every rollout, or lifts scheduling holds. In a held Namespace it exempts one
+ * workload from the hold of the Namespace.
+ */
+export const releaseCommand = annotationCommand({
   name: "release",
   kinds: [...workloadArgumentKinds, ...namespaceArgumentKinds, ...configArgumentKinds],
-  help: { description, examples },
+  help: {
+    description: "Remove a hold. Wave then rolls each workload once if a rollout is still needed.",
+    examples: [
+      ["wave release deployment/web -n shop", "one workload, even in a held Namespace"],
+      ["wave release namespace/shop", "the hold of a Namespace"],
+      ["wave release --cluster", "the hold of every rollout"],
+      releaseHoldsExample,
+    ],
+  },
   otherFlags: { ...releaseClusterFlags, ...schedulingHoldFlags },
+  otherUses: { cluster: releaseClusterCommand, "scheduling-holds": releaseHolds },
   details: [
     'The command removes the annotation wave.pusher.com/hold. If the Namespace is held, it sets hold: "false" on the workload instead, so that only this workload continues.',
   ],
@@ -58,12 +55,6 @@ const releaseObjects = annotationCommand({
     await context.printEffect(async () => context.print(await effectOf(context, target)));
   },
 });
-
-/** Removes the hold of objects, with --cluster the hold of every rollout, or lifts scheduling holds. */
-export const releaseCommand: Command = accepting((args, terminal) => {
-  if (isAboutCluster(args)) return releaseClusterCommand(args, terminal);
-  return (args.some(requestsHolds) ? releaseHolds : releaseObjects)(args, terminal);
-}, releaseObjects.accepts ?? { flags: annotationFlags });
 
 /** Reports whether the Namespace holds the workload. Every value except "false" holds, also an invalid value. */
 function isHeldByNamespace({ found: { workload }, policy }: WorkloadSnapshot): boolean {

@@ -108,11 +108,6 @@ export const releaseHoldsExample = [
   "all pending Pods, after you removed Wave",
 ] as const;
 
-/** Reports whether an argument of `wave release` requests this command. */
-export function requestsHolds(argument: string): boolean {
-  return argument.split("=")[0] === "--scheduling-holds";
-}
-
 const flags = { ...schedulingHoldFlags, namespace: namespaceFlag, ...connectionFlags, ...inheritedFlags };
 
 /** Lifts scheduling holds without an object. The image of Wave has this command too, for the hook before `helm uninstall`. */
