@@ -48,15 +48,18 @@ const nothing: ObjectFindings = { mistakes: [], leftovers: [], otherControllers:
 
 /** Returns the findings about the annotations and labels of a workload; scheduling holds that are left over only with `policy`. */
 export function workloadFindings(row: WorkloadRow, object: WorkloadObject, policy: Policy): ObjectFindings {
+  const { namespace = null, name = "" } = object.metadata ?? {};
+  const ref: ObjectRef = { kind: row.id, namespace, name };
   let workload: Workload;
   try {
     workload = toWorkload(row, object, policy);
   } catch (error) {
     if (!(error instanceof MalformedWorkload)) throw error;
-    return optsIn(object) ? { ...nothing, mistakes: [malformed(row, object, error.message)] } : nothing;
+    if (!optsIn(object)) return nothing;
+    const what = sentences(error.message, "Wave does not roll the workload");
+    return { ...nothing, mistakes: [problem(ref, what, `kubectl edit ${kubectlArguments(ref)}`)] };
   }
   const standard = standardForm(row, object);
-  const ref: ObjectRef = { kind: workload.kind, namespace: workload.namespace, name: workload.name };
   const findings = {
     mistakes: mistakesOnWorkload(ref, workload, standard, policy),
     leftovers: leftoversOn(ref, workload, policy),
@@ -68,11 +71,6 @@ export function workloadFindings(row: WorkloadRow, object: WorkloadObject, polic
 /** A malformed workload matters only if it opts in. */
 function optsIn(object: WorkloadObject): boolean {
   return workloadFirst(compatibilitySourceOf(object), updateOnConfigChange).value === "true";
-}
-
-function malformed({ id }: WorkloadRow, { metadata }: WorkloadObject, what: string): Finding {
-  const ref: ObjectRef = { kind: id, namespace: metadata?.namespace ?? null, name: metadata?.name ?? "" };
-  return problem(ref, sentences(what, "Wave does not roll the workload"), `kubectl edit ${kubectlArguments(ref)}`);
 }
 
 /** Returns the findings about the metadata of a Namespace, ConfigMap or Secret. */
