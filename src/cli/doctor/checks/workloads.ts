@@ -1,4 +1,3 @@
-import type { Missing } from "../../../domain/config/view-of-references.ts";
 import { annotationPrefix } from "../../../domain/references/annotations.ts";
 import { formatCount, formatList, isDnsSubdomain, waveArguments } from "../../../domain/syntax/names.ts";
 import { type Explanation, explainWorkload } from "../../cluster/explanation/explanation.ts";
@@ -95,6 +94,7 @@ function findingsOn(
   const ref: ObjectRef = workload;
   const what = withKubernetesReason(message ?? reason, kubernetes);
   const describe = `kubectl describe ${kubectlArguments(ref)}`;
+  const events = `kubectl events -n ${ref.namespace} --for ${ref.kind.toLowerCase()}/${ref.name}`;
   const forMs = now - Date.parse(since ?? "");
   switch (state) {
     case "waiting":
@@ -111,7 +111,7 @@ function findingsOn(
     case "due":
       // The check of the installation reports a Wave that does not run, once.
       if (!(forMs > dueForMs) || policy.presence === "notReady") return [];
-      return [problem(ref, `Due for ${age(forMs)}, but Wave does not roll the workload.`, events(ref))];
+      return [problem(ref, `Due for ${age(forMs)}, but Wave does not roll the workload.`, events)];
     case "stuck":
       return [warning(ref, what, describe)];
     case "rolling":
@@ -123,10 +123,6 @@ function findingsOn(
     case "unknown":
       return [];
   }
-}
-
-function events({ kind, namespace, name }: ObjectRef): string {
-  return `kubectl events -n ${namespace} --for ${kind.toLowerCase()}/${name}`;
 }
 
 /** Returns the command that creates, shares or explains the first missing object of a workload; null if nothing is missing. */
@@ -148,10 +144,7 @@ function missingObjectFix({ missing, references, workload }: Explanation, makerO
     return `kubectl get externalsecrets,secretproviderclasses -n ${namespace}  # whether one of them makes the Secret`;
   if (maker !== undefined)
     return `kubectl describe ${maker.resource} ${maker.name} -n ${namespace}  # it makes the Secret`;
-  return first.key === undefined ? create(first) : `kubectl edit ${kubectlArguments(first)}  # add the key`;
-}
-
-function create({ kind, namespace, name }: Missing): string {
+  if (first.key !== undefined) return `kubectl edit ${kubectlArguments(first)}  # add the key`;
   const what = kind === "Secret" ? "secret generic" : "configmap";
   return `kubectl create ${what} ${name} -n ${namespace} --from-file=KEY=FILE`;
 }
