@@ -48,34 +48,30 @@ interface ComparedRevision {
 /** Compares each copy of a revision with what the workload reads of the ConfigMap now. */
 export function revisionDifference(compared: ComparedRevision): RevisionDifference {
   const { workload, pins } = compared;
-  const results = [...pins.keys()].sort().map((name) => compare(name, compared));
+  const results = [...pins]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, copy]) => compare(name, copy, compared));
   return {
-    differences: results.flatMap(({ differences }) => differences),
+    differences: results.flatMap((result) => (typeof result === "string" ? [] : result)),
     notes: [...notComparedNotes(workload, pins, compared.revision), ...keptCopies(compared)],
-    gaps: results.flatMap(({ gap }) => gap ?? []),
+    gaps: results.filter((result) => typeof result === "string"),
   };
 }
 
-interface OneComparison {
-  readonly differences: readonly KeyDifference[];
-  readonly gap?: string;
-}
-
-function compare(name: string, { workload, pins, read, withValues }: ComparedRevision): OneComparison {
-  const copy = pins.get(name) ?? "";
+/** Returns the keys that differ between a ConfigMap and its copy, or why they cannot be compared. */
+function compare(
+  name: string,
+  copy: string,
+  { workload, read, withValues }: ComparedRevision,
+): readonly KeyDifference[] | string {
   const [before, after] = [read.get(copy), read.get(name)];
   if (before?.state !== "present")
-    return {
-      differences: [],
-      gap: revisionTexts.noCopy(name, copy, before?.state === "unread" ? before.why : undefined),
-    };
-  if (after === undefined || after.state === "unread")
-    return { differences: [], gap: revisionTexts.unread(name, after?.why ?? "") };
+    return revisionTexts.noCopy(name, copy, before?.state === "unread" ? before.why : undefined);
+  if (after === undefined || after.state === "unread") return revisionTexts.unread(name, after?.why ?? "");
   // A ConfigMap that does not exist has no keys.
   const live = after.state === "present" ? after.object : { metadata: { ...before.object.metadata, name } };
   const config = toConfig("ConfigMap", live);
-  if (config.limitExceeded !== undefined)
-    return { differences: [], gap: revisionTexts.unread(name, "it has too many keys") };
+  if (config.limitExceeded !== undefined) return revisionTexts.unread(name, "it has too many keys");
   const now = readNow(workload, name, config);
   const { added, removed, changed } = keyChanges(toConfig("ConfigMap", before.object), now);
   const row = (how: KeyDifference["how"]) => (key: string) => ({
@@ -84,7 +80,7 @@ function compare(name: string, { workload, pins, read, withValues }: ComparedRev
     how,
     ...(withValues && { before: textOf(before.object, key), after: how === "removed" ? null : textOf(live, key) }),
   });
-  return { differences: [...changed.map(row("changed")), ...added.map(row("added")), ...removed.map(row("removed"))] };
+  return [...changed.map(row("changed")), ...added.map(row("added")), ...removed.map(row("removed"))];
 }
 
 /** Returns a ConfigMap with the keys that the workload reads now. */
