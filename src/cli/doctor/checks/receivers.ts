@@ -39,16 +39,14 @@ async function receiversOf({ cluster: { client } }: DoctorContext, wave: Running
   const pods = await readWavePods(client, wave);
   if ("unread" in pods) return { found: [notRead(where, "Receivers were not checked", pods)] };
   const running = pods.read.filter(({ status }) => status?.phase === "Running").map(({ metadata }) => metadata.name);
-  const texts = await tryRead(`get pods/proxy in ${namespace}`, () => {
-    const pathOf = (name: string) =>
-      `${resourcePath(resources.pods, { namespace, name: `${name}:${port}` })}/proxy/metrics`;
-    return Promise.all(
-      running.map(async (pod) => ({
-        pod,
-        text: await readText(client, pathOf(pod)),
-      })),
-    );
-  });
+  const texts = await tryRead(`get pods/proxy in ${namespace}`, () =>
+    Promise.all(
+      running.map(async (pod) => {
+        const path = `${resourcePath(resources.pods, { namespace, name: `${pod}:${port}` })}/proxy/metrics`;
+        return { pod, text: await readText(client, path) };
+      }),
+    ),
+  );
   if ("unread" in texts) return { found: [notRead(where, "Receivers were not checked", texts)] };
   const receivers = countResults(texts.read);
   const found = [...receivers].flatMap(([name, results]) => findingAbout(name, results, wave));

@@ -6,7 +6,7 @@ import { configKey, type Reference } from "../../../domain/references/references
 import { formatCount, formatList, quoted } from "../../../domain/syntax/names.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { listAll, tryRead } from "../../cluster/requests.ts";
+import { tryList } from "../../cluster/requests.ts";
 import type { WorkloadSnapshot } from "../../cluster/snapshot/workload-snapshot.ts";
 import { type Finding, kubectlArguments, notRead, warning } from "../context/finding.ts";
 
@@ -31,9 +31,7 @@ async function findingsIn(
   const validators = snapshots.filter(({ found }) => isValidator(found.workload));
   if (validators.length === 0) return [];
   const readers = snapshots.filter((each) => !validators.includes(each)).map(({ found }) => found.workload);
-  const services = await tryRead("list Services", () =>
-    listAll<KubeObject & Service, Service>(client, resources.services, { namespace }, (service) => service),
-  );
+  const services = await tryList(client, resources.services, { namespace }, (service: KubeObject & Service) => service);
   const checked = validators.flatMap(({ found }) => found.workload.references);
   return [
     ...("unread" in services ? [notRead(null, "Services that select validators were not checked", services)] : []),

@@ -91,8 +91,7 @@ export function readObject<T>(
   resource: Resource,
   where: ObjectRef,
 ): Promise<ReadResult<T | undefined>> {
-  const { namespace, name } = where;
-  const path = resourcePath(resource, namespace === null ? { name } : { namespace, name });
+  const path = resourcePath(resource, { namespace: where.namespace ?? undefined, name: where.name });
   return tryRead(permissionToGet(resource, where), () => getIfExists<T>(cluster.client, { path }));
 }
 
