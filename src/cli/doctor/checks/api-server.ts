@@ -56,18 +56,13 @@ interface GroupList {
 export async function checkApiVersions({ cluster, serverVersion, watching }: DoctorContext): Promise<CheckResult> {
   const found: Finding[] = [];
   const minor = /^v1\.(\d+)/.exec(serverVersion ?? "")?.[1];
-  if (serverVersion === undefined)
-    found.push(
-      unchecked(null, "The version of the API server was not checked. You do not have permission to get /version."),
-    );
-  else if (minor !== undefined && Number(minor) < oldestMinor)
-    found.push(
-      problem(
-        null,
-        `Kubernetes ${serverVersion} is too old. Wave needs 1.${oldestMinor} or newer.`,
-        "Upgrade the cluster.",
-      ),
-    );
+  if (serverVersion === undefined) {
+    const what = "The version of the API server was not checked. You do not have permission to get /version.";
+    found.push(unchecked(null, what));
+  } else if (minor !== undefined && Number(minor) < oldestMinor) {
+    const what = `Kubernetes ${serverVersion} is too old. Wave needs 1.${oldestMinor} or newer.`;
+    found.push(problem(null, what, "Upgrade the cluster."));
+  }
   const needed = new Set(builtInArgumentKinds.map(({ resource }) => resource.apiVersion));
   if (watching.some((wave) => elects(wave))) needed.add("coordination.k8s.io/v1");
   if (watching.some((wave) => wave.values["enable-webhooks"])) needed.add("admissionregistration.k8s.io/v1");

@@ -31,32 +31,21 @@ export async function checkFlags(doctorContext: DoctorContext): Promise<CheckRes
 }
 
 function mistakes(wave: RunningWave): readonly Finding[] {
+  const { mistake, container, values } = wave;
   const place = deploymentRef(wave);
-  const { env = [] } = wave.container;
-  const hidden = env.filter(({ name, valueFrom }) => name.startsWith("WAVE_") && valueFrom !== undefined);
-  return [
-    ...(wave.mistake === undefined
-      ? []
-      : [
-          problem(
-            place,
-            sentences(`Wave rejects its flags: ${wave.mistake}`),
-            `kubectl edit ${kubectlArguments(place)}`,
-          ),
-        ]),
-    ...hidden.map(({ name }) =>
-      unchecked(place, `Variable ${name} was not checked. Its value comes from another object.`),
-    ),
-    ...(wave.values.observe
-      ? [
-          warning(
-            place,
-            "Wave rolls nothing. --observe is set, so Wave only reports what it would roll.",
-            "Remove --observe when you are ready.",
-          ),
-        ]
-      : []),
-  ];
+  const found: Finding[] = [];
+  if (mistake !== undefined)
+    found.push(
+      problem(place, sentences(`Wave rejects its flags: ${mistake}`), `kubectl edit ${kubectlArguments(place)}`),
+    );
+  for (const { name, valueFrom } of container.env ?? [])
+    if (name.startsWith("WAVE_") && valueFrom !== undefined)
+      found.push(unchecked(place, `Variable ${name} was not checked. Its value comes from another object.`));
+  if (values.observe) {
+    const what = "Wave rolls nothing. --observe is set, so Wave only reports what it would roll.";
+    found.push(warning(place, what, "Remove --observe when you are ready."));
+  }
+  return found;
 }
 
 async function missingNamespaces(doctorContext: DoctorContext, wave: RunningWave): Promise<readonly Finding[]> {
@@ -81,14 +70,8 @@ async function hashKey({ cluster }: DoctorContext, wave: RunningWave): Promise<r
     const what = "The Secret does not exist. A replica that starts decides nothing until it has the key of the hashes.";
     return [problem(place, what, `kubectl logs ${kubectlArguments(deploymentRef(wave))}`)];
   } catch (error) {
-    if (isClusterFailure(error))
-      return [
-        notRead(
-          place,
-          "The key of the hashes was not checked",
-          toReadFailure(permissionToGet(resources.secrets, place), error),
-        ),
-      ];
-    return [problem(place, sentences(errorText(error)), null)];
+    if (!isClusterFailure(error)) return [problem(place, sentences(errorText(error)), null)];
+    const failure = toReadFailure(permissionToGet(resources.secrets, place), error);
+    return [notRead(place, "The key of the hashes was not checked", failure)];
   }
 }

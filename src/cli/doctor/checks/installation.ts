@@ -132,13 +132,8 @@ function imageFindings(pods: readonly WavePod[], wave: RunningWave): readonly Fi
     pods.flatMap(({ status }) => status?.containerStatuses?.find((each) => each.name === name)?.imageID || []),
   );
   if (builds.size < 2) return [];
-  return [
-    warning(
-      ref,
-      `The replicas run ${builds.size} different builds of image ${quoted(image)}. Use another tag for each build.`,
-      imageFix(wave),
-    ),
-  ];
+  const what = `The replicas run ${builds.size} different builds of image ${quoted(image)}. Use another tag for each build.`;
+  return [warning(ref, what, imageFix(wave))];
 }
 
 /** Finds an upgrade whose new Pods do not become ready. The old Pods still work, so all replicas are ready. */

@@ -41,21 +41,12 @@ function findingsAbout(
     if (watching.length === 0) return [];
     return [problem(place, "Another Wave runs and uses the same annotations. Workloads may roll twice.", fix)];
   }
-  if (policy.compatibility?.understood.includes(compatibility))
-    return [
-      problem(
-        place,
-        `${controller} runs, and Wave uses the same annotations (--compatibility). Workloads may roll twice.`,
-        fix,
-      ),
-    ];
+  if (policy.compatibility?.understood.includes(compatibility)) {
+    const what = `${controller} runs, and Wave uses the same annotations (--compatibility). Workloads may roll twice.`;
+    return [problem(place, what, fix)];
+  }
   const both = annotated.filter((each) => each === compatibility).length;
   if (both === 0) return [];
-  return [
-    warning(
-      place,
-      `${both === 1 ? "1 workload opts" : `${formatCount(both)} workloads opt`} in to both Wave and ${controller}. For one change, ${both === 1 ? "it" : "each"} may roll twice.`,
-      "Remove the annotations of one of the two controllers.",
-    ),
-  ];
+  const what = `${both === 1 ? "1 workload opts" : `${formatCount(both)} workloads opt`} in to both Wave and ${controller}. For one change, ${both === 1 ? "it" : "each"} may roll twice.`;
+  return [warning(place, what, "Remove the annotations of one of the two controllers.")];
 }

@@ -62,13 +62,8 @@ function leftCopies(
   if (bindings.length > 0) {
     const denied =
       "No Pod reads them. A policy denies their deletion. Delete its binding first, then run wave doctor again.";
-    return [
-      warning(
-        where,
-        `${left} ${denied}`,
-        `kubectl delete --ignore-not-found validatingadmissionpolicybinding ${bindings.join(" ")}`,
-      ),
-    ];
+    const unbind = `kubectl delete --ignore-not-found validatingadmissionpolicybinding ${bindings.join(" ")}`;
+    return [warning(where, `${left} ${denied}`, unbind)];
   }
   const scope = namespace === undefined ? "--all-namespaces" : `-n ${namespace}`;
   const remove = `kubectl delete configmaps ${scope} --selector ${pinnedCopyLabel}=true`;

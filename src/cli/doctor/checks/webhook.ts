@@ -39,27 +39,17 @@ async function webhookOf(doctorContext: DoctorContext, wave: RunningWave): Promi
   const where: ObjectRef = { kind: "MutatingWebhookConfiguration", namespace: null, name: service };
   if (!wave.values["enable-webhooks"]) return { found: [], fine: "off, only the controller writes hashes" };
   if (!hasReadyReplica(wave)) return notReady(wave);
-  if (wave.values["webhook-url"] !== undefined)
-    return {
-      found: [
-        unchecked(
-          deploymentRef(wave),
-          "The webhook was not checked. With --webhook-url, the API server calls the webhook without a Service.",
-        ),
-      ],
-    };
+  if (wave.values["webhook-url"] !== undefined) {
+    const what = "The webhook was not checked. With --webhook-url, the API server calls the webhook without a Service.";
+    return { found: [unchecked(deploymentRef(wave), what)] };
+  }
   const stored = await readObject<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
   if ("unread" in stored) return { found: [notRead(where, "The registration of the webhook was not checked", stored)] };
-  if (stored.read === undefined)
-    return {
-      found: [
-        problem(
-          where,
-          "The webhook is not registered. The configuration does not exist, so the API server does not call Wave.",
-          reinstall(wave),
-        ),
-      ],
-    };
+  if (stored.read === undefined) {
+    const what =
+      "The webhook is not registered. The configuration does not exist, so the API server does not call Wave.";
+    return { found: [problem(where, what, reinstall(wave))] };
+  }
   const callers = (stored.read.webhooks ?? []).filter(
     ({ clientConfig: { service: called } }) => called?.name === service && called.namespace === wave.namespace,
   );
@@ -85,27 +75,16 @@ function registered(
   where: ObjectRef,
   wave: RunningWave,
 ): readonly Finding[] {
-  const logs = `kubectl logs ${kubectlArguments(deploymentRef(wave))}`;
-  return [
-    ...(tokenIn(clientConfig) === undefined
-      ? [
-          problem(
-            where,
-            "Wave has not registered itself. The configuration calls a path that Wave does not serve.",
-            logs,
-          ),
-        ]
-      : []),
-    ...(failurePolicy === "Fail"
-      ? [
-          warning(
-            where,
-            "failurePolicy is Fail. While Wave is down, workloads that the webhook selects cannot be created.",
-            null,
-          ),
-        ]
-      : []),
-  ];
+  const found: Finding[] = [];
+  if (tokenIn(clientConfig) === undefined) {
+    const what = "Wave has not registered itself. The configuration calls a path that Wave does not serve.";
+    found.push(problem(where, what, `kubectl logs ${kubectlArguments(deploymentRef(wave))}`));
+  }
+  if (failurePolicy === "Fail") {
+    const what = "failurePolicy is Fail. While Wave is down, workloads that the webhook selects cannot be created.";
+    found.push(warning(where, what, null));
+  }
+  return found;
 }
 
 async function endpointsOf(
@@ -172,13 +151,8 @@ async function probeWebhook(
     const byRole = isForbidden(error) && / cannot create resource /.test(why);
     if (!byRole) return [unchecked(where, sentences(`The webhook was not called: ${why}`))];
     const permission = `create deployments in ${target}`;
-    return [
-      unchecked(
-        where,
-        `The webhook was not called. You do not have permission to ${permission}, which the dry run needs.`,
-        [permission],
-      ),
-    ];
+    const what = `The webhook was not called. You do not have permission to ${permission}, which the dry run needs.`;
+    return [unchecked(where, what, [permission])];
   }
 }
 

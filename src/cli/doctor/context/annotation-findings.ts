@@ -116,17 +116,17 @@ function leftoversOn(
   workload: Workload,
   { namespacePolicyOf, ownership }: Policy,
 ): readonly Finding[] {
-  const release = `wave release --scheduling-holds -n ${place.namespace}`;
-  const migrate = `Run Wave once with --migrate-legacy: ${docsAddress("gitops", "owner-references")}`;
-  const left = namespacePolicyOf !== undefined && workload.optIn.state !== "in" && isSchedulingHeld(workload);
-  const what =
-    "New Pods stay pending, because a scheduling hold of Wave is left over. Wave removes the hold when Wave runs.";
-  return [
-    ...(workload.oldFinalizer && ownership === undefined
-      ? [warning(place, sentences(oldFinalizerWarning.message), migrate)]
-      : []),
-    ...(left ? [problem(place, what, release)] : []),
-  ];
+  const found: Finding[] = [];
+  if (workload.oldFinalizer && ownership === undefined) {
+    const migrate = `Run Wave once with --migrate-legacy: ${docsAddress("gitops", "owner-references")}`;
+    found.push(warning(place, sentences(oldFinalizerWarning.message), migrate));
+  }
+  if (namespacePolicyOf !== undefined && workload.optIn.state !== "in" && isSchedulingHeld(workload)) {
+    const what =
+      "New Pods stay pending, because a scheduling hold of Wave is left over. Wave removes the hold when Wave runs.";
+    found.push(problem(place, what, `wave release --scheduling-holds -n ${place.namespace}`));
+  }
+  return found;
 }
 
 function controllersIn({ optIn }: Workload, object: WorkloadObject): readonly OtherCompatibility[] {
@@ -184,15 +184,10 @@ function first(
     const one = findingOn(name, value);
     if (one === undefined) continue;
     // The rest waits until these are fixed: to find what each name means costs time.
-    if (found.length === mostFindings)
-      return [
-        ...found,
-        problem(
-          place,
-          "The object has more annotations or labels with such problems.",
-          `kubectl edit ${kubectlArguments(place)}`,
-        ),
-      ];
+    if (found.length === mostFindings) {
+      const more = "The object has more annotations or labels with such problems.";
+      return [...found, problem(place, more, `kubectl edit ${kubectlArguments(place)}`)];
+    }
     found.push(one);
   }
   return found;
