@@ -126,20 +126,18 @@ function summary({ workloads, controllers }: Migration): readonly string[] {
   const rolls = workloads.filter(({ effect }) => effect === "roll").length;
   const unknown = workloads.filter(({ effect }) => effect === "unknown").length;
   const leftovers = workloads.filter((each) => each.leftovers.length > 0).length;
-  return [
-    "",
-    `${rolls} of ${workloads.length} ${workloads.length === 1 ? "workload" : "workloads"} would roll.${unknown === 0 ? "" : ` The effect on ${unknown} is unknown.`}`,
-    ...(leftovers === 0
-      ? []
-      : [
-          `${leftovers} ${leftovers === 1 ? "has" : "have"} a finalizer of an old Wave. Run Wave once with --migrate-legacy to remove it.`,
-        ]),
-    ...(controllers ?? []).map(({ controller, namespace, name, replicas }) =>
-      printable(
-        `${controller} runs as deployment/${name} in ${namespace} (${replicas === 1 ? "1 replica" : `${replicas} replicas`}). Scale it to 0 before Wave takes over.`,
-      ),
-    ),
-  ];
+  const all = `${workloads.length} ${workloads.length === 1 ? "workload" : "workloads"}`;
+  const lines = [`${rolls} of ${all} would roll.${unknown === 0 ? "" : ` The effect on ${unknown} is unknown.`}`];
+  if (leftovers > 0) {
+    const have = `${leftovers} ${leftovers === 1 ? "has" : "have"} a finalizer of an old Wave.`;
+    lines.push(`${have} Run Wave once with --migrate-legacy to remove it.`);
+  }
+  for (const { controller, namespace, name, replicas } of controllers ?? []) {
+    const count = replicas === 1 ? "1 replica" : `${replicas} replicas`;
+    const runs = `${controller} runs as deployment/${name} in ${namespace} (${count}).`;
+    lines.push(printable(`${runs} Scale it to 0 before Wave takes over.`));
+  }
+  return ["", ...lines];
 }
 
 type MigrationEffect = keyof typeof migrationEffects;

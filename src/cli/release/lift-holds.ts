@@ -22,16 +22,9 @@ const mostTries = 5;
 export async function liftHolds(context: ReleaseContext): Promise<StepResult> {
   const { workloads, failures } = await listMatching(context, (each) => patchOf(each) !== undefined);
   const results = await mapBounded(workloads, async (workload) => ({ workload, why: await lift(context, workload) }));
-  return {
-    touched: results.filter(({ why }) => why === undefined).map(({ workload }) => workload),
-    failures: [
-      ...failures,
-      ...summary(
-        "Some scheduling holds stay",
-        results.flatMap(({ why }) => why ?? []),
-      ),
-    ],
-  };
+  const touched = results.filter(({ why }) => why === undefined).map(({ workload }) => workload);
+  const left = results.flatMap(({ why }) => why ?? []);
+  return { touched, failures: [...failures, ...summary("Some scheduling holds stay", left)] };
 }
 
 function patchOf(workload: Workload): JsonPatch | undefined {
