@@ -6,7 +6,7 @@ import { requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { formatList, quoted } from "../../domain/syntax/names.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
-import { resourcePath, resources } from "../../kube/api/resources.ts";
+import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type KnownPolicy, policyOfFlags } from "../cluster/running-wave/known-policy.ts";
 import type { CommandCall } from "../command/help.ts";
@@ -84,15 +84,12 @@ function assumedNotes({ pairs, affected, after }: ClusterStates): readonly strin
 
 /** Returns a client for a cluster that has exactly these objects, as `kubectl apply` stores them. The client sends nothing. */
 function clientOf({ workloads, configs, namespaces }: DesiredObjects): ApiClient {
-  const stored = new Map<string, JsonMap>([
-    ...workloads.map(({ row, manifest }) => [resourcePath(row, manifest), storedObject(manifest)] as const),
-    ...configs.map(
-      ({ kind, manifest }) => [resourcePath(configResources[kind], manifest), storedObject(manifest)] as const,
-    ),
-    ...namespaces.map(
-      (manifest) => [resourcePath(resources.namespaces, { name: manifest.name }), storedObject(manifest)] as const,
-    ),
-  ]);
+  const all: readonly (readonly [Resource, NamedManifest])[] = [
+    ...workloads.map(({ row, manifest }) => [row, manifest] as const),
+    ...configs.map(({ kind, manifest }) => [configResources[kind], manifest] as const),
+    ...namespaces.map((manifest) => [resources.namespaces, manifest] as const),
+  ];
+  const stored = new Map(all.map(([resource, manifest]) => [resourcePath(resource, manifest), storedObject(manifest)]));
   return {
     request: async <T>({ path }: { readonly path: string }) => {
       const object = stored.get(path);

@@ -53,8 +53,8 @@ it("a Deployment that is the template source before and after is read once", asy
 
 it("a Deployment of the manifests is not read: the overlay has its pod template", async () => {
   const templateSources = new Map([
-    ["shop/a", { before: deployment("a", "a:1"), after: deployment("a", "a:2") }],
-    ["shop/new", { before: undefined, after: deployment("new", "new:1") }],
+    ["Deployment/shop/a", { before: deployment("a", "a:1"), after: deployment("a", "a:2") }],
+    ["Deployment/shop/new", { before: undefined, after: deployment("new", "new:1") }],
   ]);
   expect(await resolved(rollout("a"), rollout("a"), templateSources)).toEqual({ images: ["a:1", "a:2"], read: [] });
   expect(await resolved(rollout("b"), rollout("new"), templateSources)).toEqual({

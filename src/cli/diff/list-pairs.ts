@@ -117,14 +117,10 @@ function pairOf(row: WorkloadRow, sides: Sides, policies: BothPolicies): Omit<Wo
   return { before, after, changesTemplate: hasPods && before !== undefined && !isSame };
 }
 
-/** Returns the Deployments of the manifests, which other workloads may reference for their pod templates, by namespace and name. */
+/** Returns the Deployments of the manifests, which other workloads may reference for their pod templates, by {@link workloadKey}. */
 function templateSourcesOf({ workloads }: Pick<Overlay, "workloads">): ReadonlyMap<string, Sides> {
   const deployments = workloads.filter(({ row }) => row.id === "Deployment");
-  return new Map(deployments.map((each) => [templateSourceKey(each.manifest.namespace, each.manifest.name), each]));
-}
-
-function templateSourceKey(namespace: string, name: string): string {
-  return `${namespace}/${name}`;
+  return new Map(deployments.map((each) => [workloadKey({ ...each.manifest, kind: each.row.id }), each]));
 }
 
 /**
@@ -156,7 +152,7 @@ function sourceKeyOf({ workloadRef }: WorkloadRow, object: WorkloadObject): stri
   const templateSource = workloadRef?.templateSourceOf(object);
   const namespace = object.metadata?.namespace;
   return templateSource && namespace !== undefined && isTemplateSource(templateSource)
-    ? templateSourceKey(namespace, templateSource.name)
+    ? workloadKey({ kind: "Deployment", namespace, name: templateSource.name })
     : undefined;
 }
 
