@@ -2,6 +2,7 @@ import { configResources } from "../../cache/live/live-configs.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
+import { type Resource, resources } from "../../kube/api/resources.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { describeManifest, inNamespace, type Manifest, madeFrom, manifestErrorTexts } from "./manifests/manifest.ts";
 
@@ -11,11 +12,17 @@ export interface NamedManifest extends Manifest {
   readonly namespace: string;
 }
 
+/** A manifest with the API resource of its object. */
+export interface DesiredObject<R extends Resource = Resource> {
+  readonly resource: R;
+  readonly manifest: NamedManifest;
+}
+
 /** The manifests that may make a workload roll, by type. */
 export interface DesiredObjects {
-  readonly workloads: readonly { readonly row: WorkloadRow; readonly manifest: NamedManifest }[];
-  readonly configs: readonly { readonly kind: StoredKind; readonly manifest: NamedManifest }[];
-  readonly namespaces: readonly NamedManifest[];
+  readonly workloads: readonly DesiredObject<WorkloadRow>[];
+  readonly configs: readonly (DesiredObject & { readonly kind: StoredKind })[];
+  readonly namespaces: readonly DesiredObject[];
   /** Remarks about the other manifests, one line each. */
   readonly notes: readonly string[];
 }
@@ -45,7 +52,7 @@ export function desiredObjects(
   const wanted = {
     workloads: [] as DesiredObjects["workloads"][number][],
     configs: [] as DesiredObjects["configs"][number][],
-    namespaces: [] as NamedManifest[],
+    namespaces: [] as DesiredObject[],
   };
   const notes: string[] = [];
   const seen = new Map<string, string>();
@@ -82,9 +89,10 @@ export function desiredObjects(
     if (row !== undefined) {
       // No API server has validated a manifest, not even one of a kind that Kubernetes defines.
       madeFrom(named, () => standardForm({ ...row, isValidated: false }, named.object as WorkloadObject));
-      wanted.workloads.push({ row, manifest: named });
-    } else if (config !== undefined) wanted.configs.push({ kind: config, manifest: named });
-    else wanted.namespaces.push(named);
+      wanted.workloads.push({ resource: row, manifest: named });
+    } else if (config !== undefined)
+      wanted.configs.push({ resource: configResources[config], manifest: named, kind: config });
+    else wanted.namespaces.push({ resource: resources.namespaces, manifest: named });
   }
   return { ...wanted, notes };
 }

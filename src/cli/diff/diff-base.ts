@@ -1,4 +1,3 @@
-import { configResources } from "../../cache/live/live-configs.ts";
 import { toConfig } from "../../domain/config/digest.ts";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import { builtInKinds } from "../../domain/model/kinds/apps-kinds.ts";
@@ -6,7 +5,7 @@ import { requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { formatList, quoted } from "../../domain/syntax/names.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
-import { type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import { resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type KnownPolicy, policyOfFlags } from "../cluster/running-wave/known-policy.ts";
 import type { CommandCall } from "../command/help.ts";
@@ -14,7 +13,7 @@ import { wantedKinds } from "../flags/compatibility-flags.ts";
 import type { FlagValues } from "../flags/parse-flags.ts";
 import type { inheritedFlags } from "../flags/run-flags.ts";
 import { type ClusterStates, readClusterStates } from "./cluster-states.ts";
-import { type DesiredObjects, desiredObjects, type NamedManifest } from "./desired-objects.ts";
+import { type DesiredObject, type DesiredObjects, desiredObjects, type NamedManifest } from "./desired-objects.ts";
 import { pairKey } from "./list-pairs.ts";
 import { applyManifest, lastApplied } from "./manifests/apply-manifest.ts";
 import { describeManifest, isMap, type JsonMap, type Manifest, madeFrom } from "./manifests/manifest.ts";
@@ -63,7 +62,7 @@ function kindsIn(manifests: readonly Manifest[], values: FlagValues<typeof inher
   });
 }
 
-function removedNotes(workloads: readonly { readonly manifest: NamedManifest }[]): readonly string[] {
+function removedNotes(workloads: readonly DesiredObject[]): readonly string[] {
   return workloads.map(({ manifest }) => `The manifests no longer have ${describeManifest(manifest)}.`);
 }
 
@@ -84,12 +83,10 @@ function assumedNotes({ pairs, affected, after }: ClusterStates): readonly strin
 
 /** Returns a client for a cluster that has exactly these objects, as `kubectl apply` stores them. The client sends nothing. */
 function clientOf({ workloads, configs, namespaces }: DesiredObjects): ApiClient {
-  const all: readonly (readonly [Resource, NamedManifest])[] = [
-    ...workloads.map(({ row, manifest }) => [row, manifest] as const),
-    ...configs.map(({ kind, manifest }) => [configResources[kind], manifest] as const),
-    ...namespaces.map((manifest) => [resources.namespaces, manifest] as const),
-  ];
-  const stored = new Map(all.map(([resource, manifest]) => [resourcePath(resource, manifest), storedObject(manifest)]));
+  const all: readonly DesiredObject[] = [...workloads, ...configs, ...namespaces];
+  const stored = new Map(
+    all.map(({ resource, manifest }) => [resourcePath(resource, manifest), storedObject(manifest)]),
+  );
   return {
     request: async <T>({ path }: { readonly path: string }) => {
       const object = stored.get(path);
@@ -140,7 +137,7 @@ function splitBase(
   return { kept: part(true), removed: part(false) };
 }
 
-function keyOf({ manifest: { kind, namespace, name } }: { readonly manifest: NamedManifest }): string {
+function keyOf({ manifest: { kind, namespace, name } }: DesiredObject): string {
   return `${kind}/${namespace}/${name}`;
 }
 

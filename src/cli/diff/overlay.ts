@@ -1,17 +1,16 @@
-import { configResources } from "../../cache/live/live-configs.ts";
 import { type Config, sameConfig, toConfig } from "../../domain/config/digest.ts";
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import { type NamespacePolicy, toNamespacePolicy } from "../../domain/policy/policy.ts";
 import type { ConfigName, StoredKind } from "../../domain/references/references.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
-import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
+import { type KubeObject, resourcePath } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { getIfExists } from "../../kube/reads/reads.ts";
 import { fewObjects, type ReadConfig, type UnreadConfig, unreadConfig } from "../cluster/read/configs.ts";
 import { listAll, mapBounded } from "../cluster/requests.ts";
 import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
-import type { DesiredObjects, NamedManifest } from "./desired-objects.ts";
+import type { DesiredObject, DesiredObjects, NamedManifest } from "./desired-objects.ts";
 import { applyManifest } from "./manifests/apply-manifest.ts";
 import { type JsonMap, madeFrom } from "./manifests/manifest.ts";
 
@@ -53,27 +52,15 @@ export async function overlayManifests(
   now: number,
 ): Promise<Overlay> {
   const gaps: string[] = [];
-  const namespaces = await mapStored(
-    client,
-    wanted.namespaces,
-    (manifest) => ({ resource: resources.namespaces, ...manifest }),
-    (manifest, stored) =>
-      [manifest.name, toNamespacePolicy(withManifest(stored, manifest, gaps), compatibility)] as const,
+  const namespaces = await mapStored(client, wanted.namespaces, ({ manifest }, stored) => {
+    return [manifest.name, toNamespacePolicy(withManifest(stored, manifest, gaps), compatibility)] as const;
+  });
+  const configs = await mapStored(client, wanted.configs, ({ kind, manifest }, stored) =>
+    overlaidConfig(kind, manifest, stored, compatibility, now),
   );
-  const configs = await mapStored(
-    client,
-    wanted.configs,
-    ({ kind, manifest }) => ({ resource: configResources[kind], ...manifest }),
-    ({ kind, manifest }, stored) => overlaidConfig(kind, manifest, stored, compatibility, now),
-  );
-  const workloads = await mapStored(
-    client,
-    wanted.workloads,
-    ({ row, manifest }) => ({ resource: row, ...manifest }),
-    (each, stored): OverlaidWorkload => {
-      return { ...each, before: objectOf(stored), after: withManifest(stored, each.manifest, gaps) };
-    },
-  );
+  const workloads = await mapStored(client, wanted.workloads, ({ resource, manifest }, stored): OverlaidWorkload => {
+    return { row: resource, manifest, before: objectOf(stored), after: withManifest(stored, manifest, gaps) };
+  });
   return { configs, workloads, namespaces: new Map(namespaces), gaps };
 }
 
@@ -114,55 +101,46 @@ function objectOf(stored: LiveObject): JsonMap | undefined {
 /** The stored state of an object, with all its fields. */
 type LiveObject = { readonly state: "present"; readonly object: JsonMap } | { readonly state: "absent" } | UnreadConfig;
 
-/** The location of an object; `namespace` is ignored if the resource has none. */
-interface StoredLocation {
-  readonly resource: Resource;
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /**
  * Reads the stored object of each item, calls `make` with both, and returns the results in the order of the items. The stored objects are
  * not kept. Many objects of one kind and namespace are read by a list, or one by one if listing is forbidden. An object that the API
  * server denies is passed to `make` as such. Throws if the API server does not answer, and what `make` throws.
  */
-async function mapStored<W, R>(
+async function mapStored<W extends DesiredObject, R>(
   client: ApiClient,
   wanted: readonly W[],
-  at: (one: W) => StoredLocation,
   make: (one: W, stored: LiveObject) => R,
 ): Promise<readonly R[]> {
   const made = new Map<W, R>();
   const take = (one: W, stored: LiveObject) => void made.set(one, make(one, stored));
-  const collectionOf = ({ resource, namespace }: StoredLocation) => resourcePath(resource, { namespace });
-  const groups = [...Map.groupBy(wanted, (one) => collectionOf(at(one))).values()];
+  const collectionOf = ({ resource, manifest: { namespace } }: W) => resourcePath(resource, { namespace });
+  const groups = [...Map.groupBy(wanted, collectionOf).values()];
   const left = await mapBounded(groups, async (group) =>
-    group.length > fewObjects && (await takeListed(client, group, at, take)) ? [] : group,
+    group.length > fewObjects && (await takeListed(client, group, take)) ? [] : group,
   );
-  await mapBounded(left.flat(), async (one) => take(one, await readStored(client, at(one))));
+  await mapBounded(left.flat(), async (one) => take(one, await readStored(client, one)));
   return wanted.map((one) => made.get(one) as R);
 }
 
 /** Calls `take` for objects of one kind and namespace, which it lists. Returns false if the API server denies the list. */
-async function takeListed<W>(
+async function takeListed<W extends DesiredObject>(
   client: ApiClient,
   group: readonly W[],
-  at: (one: W) => StoredLocation,
   take: (one: W, stored: LiveObject) => void,
 ): Promise<boolean> {
   // Two items with one name have different API versions.
-  const byName = Map.groupBy(group, (one) => at(one).name);
+  const byName = Map.groupBy(group, ({ manifest }) => manifest.name);
   const [first] = group;
   if (first === undefined) return true;
-  const { resource, namespace } = at(first);
+  const { namespace } = first.manifest;
   try {
-    const present = await listAll(client, resource, { namespace }, (object: KubeObject & JsonMap) => {
+    const present = await listAll(client, first.resource, { namespace }, (object: KubeObject & JsonMap) => {
       const { name } = object.metadata;
       for (const one of byName.get(name) ?? []) take(one, { state: "present", object });
       return name;
     });
     const absent = new Set(byName.keys()).difference(new Set(present));
-    for (const one of group) if (absent.has(at(one).name)) take(one, { state: "absent" });
+    for (const one of group) if (absent.has(one.manifest.name)) take(one, { state: "absent" });
     return true;
   } catch (error) {
     if (error instanceof ApiError) return false;
@@ -170,9 +148,9 @@ async function takeListed<W>(
   }
 }
 
-async function readStored(client: ApiClient, { resource, ...object }: StoredLocation): Promise<LiveObject> {
+async function readStored(client: ApiClient, { resource, manifest }: DesiredObject): Promise<LiveObject> {
   try {
-    const found = await getIfExists<JsonMap>(client, { path: resourcePath(resource, object) });
+    const found = await getIfExists<JsonMap>(client, { path: resourcePath(resource, manifest) });
     return found === undefined ? { state: "absent" } : { state: "present", object: found };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
