@@ -33,7 +33,7 @@ export interface ObjectFindings {
   readonly mistakes: readonly Finding[];
   /** What earlier controllers or earlier versions of Wave left behind. */
   readonly leftovers: readonly Finding[];
-  /** Other controllers whose annotations the object also has. */
+  /** Other controllers whose annotations a workload also has that opts in to Wave. */
   readonly otherControllers: readonly OtherCompatibility[];
 }
 
@@ -41,7 +41,7 @@ export interface ObjectFindings {
 const otherCompatibility = { sap: "pod-reloader.cs.sap.com/", stakater: "reloader.stakater.com/" } as const;
 
 /** Another controller whose annotations Wave can understand. */
-export type OtherCompatibility = keyof typeof otherCompatibility;
+type OtherCompatibility = keyof typeof otherCompatibility;
 
 /** The findings about nearly every object, shared to save memory. */
 const nothing: ObjectFindings = { mistakes: [], leftovers: [], otherControllers: [] };

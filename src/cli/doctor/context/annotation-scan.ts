@@ -5,22 +5,12 @@ import { inScope, type ListScope, listAll, type ReadFailure, tryRead } from "../
 import type { KnownPolicy } from "../../cluster/running-wave/known-policy.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { configArgumentKinds } from "../../command/workload-argument.ts";
-import {
-  metadataFindings,
-  type ObjectFindings,
-  type OtherCompatibility,
-  workloadFindings,
-} from "./annotation-findings.ts";
-import type { Finding } from "./finding.ts";
+import { metadataFindings, type ObjectFindings, workloadFindings } from "./annotation-findings.ts";
 
-/** The findings about the annotations of all workloads, Namespaces, ConfigMaps and Secrets. */
-export interface AnnotationScan {
-  readonly mistakes: readonly Finding[];
-  readonly leftovers: readonly Finding[];
+/** The findings about all workloads, Namespaces, ConfigMaps and Secrets. It has another controller once for each workload. */
+export interface AnnotationScan extends ObjectFindings {
   /** The resources that could not be read. */
   readonly unread: readonly UnreadResource[];
-  /** The other controllers whose annotations are on workloads that opt in to Wave, once for each workload. */
-  readonly otherControllers: readonly OtherCompatibility[];
   /** The number of objects that were checked. */
   readonly count: number;
 }
