@@ -2,6 +2,7 @@ import { configResources } from "../../cache/live/live-configs.ts";
 import { standardForm, type WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { StoredKind } from "../../domain/references/references.ts";
+import { splitList } from "../../domain/syntax/names.ts";
 import { type Resource, resources } from "../../kube/api/resources.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { describeManifest, inNamespace, type Manifest, madeFrom, manifestErrorTexts } from "./manifests/manifest.ts";
@@ -62,7 +63,7 @@ export function desiredObjects(
     const config = kindsOfConfig.find((each) => apiVersion === "v1" && each === kind);
     const isNamespace = apiVersion === "v1" && kind === "Namespace";
     if (row === undefined && config === undefined && !isNamespace) continue;
-    const when = hooksOf(manifest);
+    const when = splitList(manifest.annotations[hook]);
     if (when.length > 0 && when.every((each) => otherTimes.has(each))) {
       notes.push(`${describeManifest(manifest)} is left out. It is a Helm hook for ${when.join(", ")}.`);
       continue;
@@ -103,8 +104,3 @@ function groupOf(apiVersion: string): string {
 }
 
 const kindsOfConfig = Object.keys(configResources) as readonly StoredKind[];
-
-function hooksOf({ annotations }: Manifest): readonly string[] {
-  const written = annotations[hook];
-  return written === undefined ? [] : written.split(",").map((each) => each.trim());
-}
