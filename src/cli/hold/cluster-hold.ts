@@ -101,7 +101,8 @@ export const releaseClusterCommand: Command = clusterCommand({
       await namingWrites(cluster, async (each) => {
         for (const wave of await namespacesOfWave(each, values.namespace)) {
           const namespace = namespaceObject(wave);
-          if (isHold(await readAnnotation(each, namespace, "hold-cluster"))) {
+          const reason = (await readAnnotation(each, namespace, "hold-cluster")) ?? "";
+          if (readClusterHold({ [holdCluster]: reason }) !== undefined) {
             await annotate(each, namespace, { "hold-cluster": null });
             terminal.write(outputLine(`Rollouts of Wave in ${wave} are released (undo: wave hold --cluster).`));
           } else terminal.write(outputLine(`namespace/${wave} unchanged: it has no hold of every rollout`));
@@ -120,10 +121,6 @@ async function namespacesOfWave({ client }: Cluster, named: string | undefined):
   if ("unread" in waves) throw new CommandFailure(commandErrorTexts.wavesUnknown(waves.unread), exitCodes.incomplete);
   if (waves.length === 0) throw new CommandFailure(commandErrorTexts.noWave);
   return [...new Set(waves.map(({ namespace }) => namespace))].sort();
-}
-
-function isHold(text: string | undefined): boolean {
-  return readClusterHold({ [holdCluster]: text ?? "" }) !== undefined;
 }
 
 function namespaceObject(name: string): NamedObject {
