@@ -44,7 +44,8 @@ export interface NewConfiguration {
 /** Name of the webhook for built-in kinds and suffix of the other names. Users see it in errors of the API server. */
 const webhookName = "workloads.wave.pusher.com";
 
-const podWebhookName = "pods.wave.pusher.com";
+/** Name of the webhook that points Pods at their pinned copies. */
+export const podWebhookName = "pods.wave.pusher.com";
 
 /** CEL expressions: the metadata that holds annotations, and whether annotations exist. */
 interface AnnotationsPath {

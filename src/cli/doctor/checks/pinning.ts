@@ -4,7 +4,7 @@ import { pinnedAnnotation, pinnedCopyLabel } from "../../../domain/references/an
 import { formatCount } from "../../../domain/syntax/names.ts";
 import { type KubeObject, metadataOnlyList, type Resource, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import type { StoredConfiguration } from "../../../webhook/certificates/configuration.ts";
+import { podWebhookName, type StoredConfiguration } from "../../../webhook/certificates/configuration.ts";
 import { inScope, listAll, mapBounded, type ReadResult, tryList, tryRead } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
 import { docsAddress } from "../../command/help.ts";
@@ -86,12 +86,9 @@ async function pointingFindings(
   const where = { kind: "MutatingWebhookConfiguration", namespace: null, name };
   const stored = await readObject<StoredConfiguration>(doctorContext, resources.mutatingWebhookConfigurations, where);
   if ("unread" in stored) return [notRead(where, "The webhook for new Pods was not checked", stored)];
-  if (stored.read?.webhooks?.some((webhook) => webhook.name === podWebhook)) return [];
+  if (stored.read?.webhooks?.some((webhook) => webhook.name === podWebhookName)) return [];
   return [liveConfiguration(wave, "Neither a MutatingAdmissionPolicy nor a webhook points new Pods at their copies.")];
 }
-
-/** The webhook of the chart that points Pods (deploy/chart/templates/webhooks.yaml). */
-const podWebhook = "pods.wave.pusher.com";
 
 function liveConfiguration(wave: RunningWave, cause: string): Finding {
   return warning(deploymentRef(wave), `${cause} New Pods read live configuration.`, reinstall(wave));
