@@ -129,20 +129,15 @@ async function readPinnedCopies(client: ApiClient, namespace: string | undefined
   if ("unread" in copies) return copies;
   const inNamespace = Map.groupBy(copies.read, (copy) => copy.namespace ?? "");
   const readers = await tryRead(`list pods ${inScope(namespace)}`, () =>
-    mapBounded([...inNamespace], ([each, stored]) =>
-      countReaders(client, each, new Set(stored.map(({ name }) => name))),
-    ),
+    mapBounded([...inNamespace], async ([each, stored]) => {
+      const names = new Set(stored.map(({ name }) => name));
+      const isReader = ({ spec }: KubeObject & Pod) => (configMapsOf(spec).isDisjointFrom(names) ? undefined : true);
+      return (await listAll(client, resources.pods, { namespace: each }, isReader)).length;
+    }),
   );
   if ("unread" in readers) return readers;
   const total = readers.read.reduce((sum, each) => sum + each, 0);
   return { read: { count: copies.read.length, namespaces: inNamespace.size, readers: total } };
-}
-
-async function countReaders(client: ApiClient, namespace: string, copies: ReadonlySet<string>): Promise<number> {
-  const readers = await listAll<KubeObject & Pod, true>(client, resources.pods, { namespace }, ({ spec }) =>
-    configMapsOf(spec).isDisjointFrom(copies) ? undefined : true,
-  );
-  return readers.length;
 }
 
 /** A policy of the API server for pinned configuration. */
