@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import type { Secret, Volume } from "#kubernetes";
+import type { Secret } from "#kubernetes";
 import { resources } from "../../../kube/api/resources.ts";
 import type { MutatingWebhook } from "../../../webhook/certificates/configuration.ts";
 import { type Certificate, readBundle } from "../../../webhook/certificates/pem.ts";
@@ -68,15 +68,10 @@ function secretOf(wave: RunningWave): ObjectRef | undefined {
   }
   const mount = wave.container.volumeMounts?.find(({ mountPath }) => mountPath === directory);
   const volume = wave.object.spec?.template.spec?.volumes?.find(({ name }) => name === mount?.name);
-  const name = volume && secretIn(volume);
+  // Secrets that are mounted in part contain something else, such as a token.
+  const whole = volume?.projected?.sources?.find(({ secret }) => secret && !secret.items);
+  const name = volume?.secret?.secretName ?? whole?.secret?.name;
   return name === undefined ? undefined : { kind: "Secret", namespace, name };
-}
-
-/** Returns the first Secret that is mounted whole. Secrets that are mounted in part contain something else, such as a token. */
-function secretIn({ secret, projected }: Volume): string | undefined {
-  return (
-    secret?.secretName ?? projected?.sources?.find((source) => source.secret && !source.secret.items)?.secret?.name
-  );
 }
 
 function expiry(end: number, where: ObjectRef, now: number, fix: string): readonly Finding[] {

@@ -89,15 +89,12 @@ function createdAt({ object }: RunningWave): number {
 }
 
 function otherVersion(wave: RunningWave): readonly Finding[] {
-  const running = versionIn(wave.container.image) ?? wave.object.metadata.labels?.["app.kubernetes.io/version"];
+  // `kubectl set image` changes the tag, and not the label.
+  const tag = /:v?(\d+\.\d+\.\d+)(@|$)/.exec(wave.container.image ?? "")?.[1];
+  const running = tag ?? wave.object.metadata.labels?.["app.kubernetes.io/version"];
   if (running === undefined || running === version()) return [];
   const what = `Wave ${running} runs, but this command is ${version()}. Wave may decide differently from what this command shows.`;
   return [warning(deploymentRef(wave), what, `Use the command of Wave ${running}.`)];
-}
-
-/** Returns the version in the tag of an image; undefined for other tags. `kubectl set image` changes the tag, and not the label. */
-function versionIn(image = ""): string | undefined {
-  return /:v?(\d+\.\d+\.\d+)(@|$)/.exec(image)?.[1];
 }
 
 async function replicasOf({ cluster }: DoctorContext, wave: RunningWave): Promise<CheckResult> {

@@ -40,11 +40,13 @@ async function leaderOf(doctorContext: DoctorContext, wave: RunningWave): Promis
   const where: ObjectRef = { kind: "Lease", namespace, name };
   const lease = await readObject<Lease>(doctorContext, resources.leases, where);
   if ("unread" in lease) return { found: [notRead(where, "The leader was not checked", lease)] };
-  const holder = holderOf(lease.read);
-  const found = await missingLeader(doctorContext, where, wave, lease.read);
+  const missing = await missingLeader(doctorContext, where, wave, lease.read);
+  if (missing !== undefined) return { found: [missing] };
+  const what = "No replica is on standby. Nothing rolls while the only replica is replaced.";
+  const alone = warning(place, what, `kubectl scale ${kubectlArguments(place)} --replicas=2`);
   return {
-    found: found === undefined ? standbys(wave) : [found],
-    fine: `${holder.replace(/_.*/, "")} is the leader, ${replicas - 1} on standby`,
+    found: replicas > 1 ? [] : [alone],
+    fine: `${holderOf(lease.read).replace(/_.*/, "")} is the leader, ${replicas - 1} on standby`,
   };
 }
 
@@ -70,12 +72,4 @@ async function missingLeader(
 /** Returns a time within which a leader renews its Lease, at most 10 s. */
 function renewalWaitMs(wave: RunningWave): number {
   return Math.min(10_000, 1.5 * electionTimings(wave.values["leader-election-lease-duration"]).retryPeriodMs);
-}
-
-function standbys(wave: RunningWave): readonly Finding[] {
-  const { replicas = 1 } = wave.object.spec ?? {};
-  if (replicas > 1) return [];
-  const place = deploymentRef(wave);
-  const what = "No replica is on standby. Nothing rolls while the only replica is replaced.";
-  return [warning(place, what, `kubectl scale ${kubectlArguments(place)} --replicas=2`)];
 }
