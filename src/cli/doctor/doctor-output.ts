@@ -78,12 +78,7 @@ export function renderDiagnosis({ checks, findings }: Diagnosis, paint: Paint, w
     return severity && styles[severity];
   };
   const table = headedTable(["CHECK", "RESULT", "SUMMARY"], rows, paint, styleOf);
-  return joined([totals(findings), ...blocks, "", ...table]);
-}
-
-/** Returns the number of findings of each severity: `2 problems, 1 warning.` */
-function totals(findings: Diagnosis["findings"]): string {
-  return findings.length === 0 ? "No problems found." : `${summaryOf(findings, "")}.`;
+  return joined([`${summaryOf(findings, "No problems found")}.`, ...blocks, "", ...table]);
 }
 
 function block(
