@@ -48,7 +48,8 @@ export async function diffBase(
   const applied = await overlayManifests(client, wanted, policy, now);
   const overlay = { ...applied, configs: [...applied.configs, ...removedConfigs(removed, policy)] };
   const states = await readClusterStates(client, policy, overlay, "base");
-  const notes = [...wanted.notes, ...removedNotes(removed.workloads), ...assumedNotes(states)];
+  const gone = removed.workloads.map(({ manifest }) => `The manifests no longer have ${describeManifest(manifest)}.`);
+  const notes = [...wanted.notes, ...gone, ...assumedNotes(states)];
   return renderDifferences(terminal, { output, states, notes, now });
 }
 
@@ -60,10 +61,6 @@ function kindsIn(manifests: readonly Manifest[], values: FlagValues<typeof inher
     const found = manifests.find(isWanted);
     return found === undefined ? [] : [requestedKindRow(wanted, found)];
   });
-}
-
-function removedNotes(workloads: readonly DesiredObject[]): readonly string[] {
-  return workloads.map(({ manifest }) => `The manifests no longer have ${describeManifest(manifest)}.`);
 }
 
 /** Returns a line about the objects that affected workloads read and neither side has. */
