@@ -23,11 +23,9 @@ interface NamespaceFacts {
   readonly now: number;
 }
 
-/** A change with what must be read to show why it failed. */
+/** A change, and when it must be shown again. */
 export interface ChangeRow {
   readonly change: Change;
-  /** The workload that failed last; undefined if none failed. */
-  readonly failed: ExplainedWorkload | undefined;
   /** When time alone may change the row, in milliseconds since the epoch; undefined: never. */
   readonly nextCheckAt: number | undefined;
 }
@@ -132,7 +130,6 @@ function changeRow(facts: ChangeFacts, namespaceFacts: NamespaceFacts, context: 
       batches: batchesOf(facts, namespaceFacts.flags),
       failure: failed === undefined ? null : failureOf(failed.workload, facts, namespace, context),
     },
-    failed: failed?.workload,
     nextCheckAt: change?.admission.nextCheckAt,
   };
 }
@@ -256,20 +253,21 @@ function failureOf(failed: ExplainedWorkload, facts: ChangeFacts, namespace: str
   const readers: readonly ExplainedWorkload[] = [...members.map(({ workload }) => workload), ...waiting];
   const key = configKey(object);
   const pod = failingPod(failed);
-  const { container = "", count = 0 } = pod?.observed.restarts ?? {};
+  const { restarts, exit } = pod?.observed ?? {};
+  const failing = restarts?.container ? restarts : exit;
   const old = readers.flatMap((reader) =>
     reader.pods.filter((each) => !each.observed.ending && reader.contentOf(each) === "old"),
   );
   return {
     workload: failed.id,
     pod: pod?.observed.name ?? null,
-    container: container === "" ? null : container,
-    exitCode: null,
+    container: failing?.container ?? null,
+    exitCode: failing?.exitCode ?? null,
     reason: pod?.observed.notReadyReason ?? failed.explanation.kubernetes?.reason ?? null,
     logCommand:
       pod === undefined
         ? null
-        : `kubectl logs -n ${namespace} ${pod.observed.name}${container === "" ? "" : ` -c ${container}`}${count > 0 ? " --previous" : ""}${contextFlag}`,
+        : `kubectl logs -n ${namespace} ${pod.observed.name}${failing === undefined ? "" : ` -c ${failing.container}`}${restarts?.container ? " --previous" : ""}${contextFlag}`,
     podsWithOldContent: old.length,
     // Pods with pinned copies do not name the object.
     podsAtRisk: old.filter(({ files, env }) => files.has(key) || env.has(key)).length,

@@ -8,7 +8,6 @@ import { reportFailure } from "../command/command.ts";
 import { type ChangeRow, changeRows } from "./change-rows.ts";
 import { type ClusterWatches, readWaveStatus, type WaveStatus, watchCluster } from "./cluster-watches.ts";
 import { EditLog } from "./edit-log.ts";
-import { withExitCode } from "./exit-code.ts";
 import type { ClusterHeader, Id, Task, WorkloadRow } from "./model.ts";
 import type { ModelStream } from "./model-stream.ts";
 import { taskRows } from "./task-rows.ts";
@@ -255,7 +254,7 @@ export class ClusterFeed {
 
   /** Publishes a reading of some namespaces: the first rows at once, the rest as it is explained. */
   async #publish(read: WorkloadSnapshots, namespaces: ReadonlySet<string> | "all"): Promise<void> {
-    const { cluster, stream } = this.#options;
+    const { stream } = this.#options;
     const { snapshots, batches, failures, gaps } = read;
     const [first] = snapshots;
     if (first !== undefined) this.#edits.take(first.read);
@@ -281,12 +280,11 @@ export class ClusterFeed {
       changes.push(...changeRows(facts, this.#row));
       tasks.push(...taskRows(workloads, this.#edits, this.#row));
     }
-    const complete = await mapBounded(changes, (each) => withExitCode(each, cluster.client));
     // A workload of a kind that could not be listed is not gone.
     const replaces = (id: Id) => failures.length === 0 && isRowIn(id, this.#id, namespaces);
     stream.publish({
       workloads: { rows, replaces },
-      changes: { rows: complete, replaces },
+      changes: { rows: changes.map(({ change }) => change), replaces },
       tasks: { rows: distinct(tasks), replaces },
     });
     this.#rememberTimes(explained, changes, namespaces);

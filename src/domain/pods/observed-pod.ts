@@ -20,8 +20,8 @@ export interface ObservedPod {
   readonly notReadyReason: string | undefined;
   /** Whether one of its containers has run, or what keeps all of them from a start. */
   readonly start: PodStart;
-  /** The highest number of restarts of one of its containers, and the container. */
-  readonly restarts: { readonly container: string; readonly count: number };
+  /** The highest number of restarts of one of its containers, the container, and the code with which it exited last. */
+  readonly restarts: { readonly container: string; readonly count: number; readonly exitCode?: number | undefined };
   /** The first of its containers that exited with another code than 0, and since when it runs again; undefined if none did. */
   readonly exit: Omit<ContainerExit, "pod"> | undefined;
   /** What its containers read live, also those that wait; empty if it reads only pinned copies. Undefined: as in {@link PodRead.object}. */
@@ -180,9 +180,10 @@ function firstExit(statuses: readonly ContainerStatus[]): ObservedPod["exit"] {
 }
 
 function mostRestarts(statuses: readonly ContainerStatus[]): ObservedPod["restarts"] {
-  let most = { container: "", count: 0 };
-  for (const { name, restartCount } of statuses) {
-    if (restartCount > most.count) most = { container: name, count: restartCount };
+  let most: ObservedPod["restarts"] = { container: "", count: 0 };
+  for (const { name, restartCount, state, lastState } of statuses) {
+    const { exitCode } = state?.terminated ?? lastState?.terminated ?? {};
+    if (restartCount > most.count) most = { container: name, count: restartCount, exitCode };
   }
   return most;
 }

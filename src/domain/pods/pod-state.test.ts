@@ -160,6 +160,7 @@ describe("A Pod that is not ready", () => {
   });
 
   it("has the restarts of the container with the most", () => {
-    expect(observed({ restartCount: 4 }).restarts).toEqual({ container: "app", count: 4 });
+    const lastState = { terminated: { exitCode: 78 } };
+    expect(observed({ restartCount: 4, lastState }).restarts).toEqual({ container: "app", count: 4, exitCode: 78 });
   });
 });
