@@ -386,13 +386,11 @@ function tasks(now: number): readonly Task[] {
 /** What the page shows of a workload of {@link recordedModel}. */
 export function recordedWorkload(row: WorkloadRow, now: number): WorkloadDetail {
   return {
-    id: row.id,
     explanation: `${row.kind} ${row.namespace}/${row.name}\n\nState:     ${row.state}\nBecause:   ${row.message}\n`,
     pods: row.podList.map((pod, index) => ({
       ...pod,
       createdAt: now - (pod.content === "new" ? 4 * minute : (index + 2) * 9 * hour),
       revision: pod.content === "new" ? "8" : "7",
-      hash: null,
       restarts: pod.phase === "failed" ? 6 : 0,
       proof:
         pod.content === "new"
@@ -408,7 +406,6 @@ export function recordedWorkload(row: WorkloadRow, now: number): WorkloadDetail 
       {
         revision: 8,
         createdAt: now - 4 * minute,
-        hash: null,
         isCurrent: true,
         cause: "ConfigMap common (FEATURE_X), edited by argocd-controller",
         result: "failed: CrashLoopBackOff",
@@ -416,12 +413,11 @@ export function recordedWorkload(row: WorkloadRow, now: number): WorkloadDetail 
       {
         revision: 7,
         createdAt: now - 18 * hour,
-        hash: null,
         isCurrent: false,
         cause: "ConfigMap common (LOG_LEVEL), edited by alice",
         result: "complete in 24 s",
       },
-      { revision: 6, createdAt: now - 90 * hour, hash: null, isCurrent: false, cause: null, result: "complete" },
+      { revision: 6, createdAt: now - 90 * hour, isCurrent: false, cause: null, result: "complete" },
     ],
   };
 }
@@ -432,8 +428,6 @@ export function recordedObject(model: Model, namespace: string, object: string):
     (row) => row.namespace === namespace && row.reads.includes(object),
   );
   return {
-    object,
-    namespace,
     state: "The object exists. Its last edit was by argocd-controller.",
     readers: readers.map((row) => ({
       workload: row.id,

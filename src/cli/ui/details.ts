@@ -84,13 +84,11 @@ async function workloadDetail(id: Id, { feeds, clock }: DetailContext): Promise<
   const explained = explainRow(snapshot, named.cluster);
   const { explanation } = explained;
   return {
-    id,
     explanation: renderExplanation(explanation, { now: clock.wall() }),
     pods: sortedPods(explained).map((pod) => ({
       ...podSquare(explained, pod),
       createdAt: pod.observed.createdAt,
       revision: pod.revision ?? null,
-      hash: pod.hash ?? null,
       restarts: pod.observed.restarts.count,
       proof: proofOf(explained, pod),
     })),
@@ -151,7 +149,6 @@ async function historyOf(read: () => ReturnType<typeof readHistory>): Promise<Wo
       .map((entry) => ({
         revision: entry.revision,
         createdAt: entry.createdAt === null ? null : Date.parse(entry.createdAt),
-        hash: entry.hash,
         isCurrent: entry.state === "current" || entry.state === "rollingOut" || entry.state === "failed",
         cause: causeText(entry),
         result: resultText(entry),
@@ -179,8 +176,6 @@ async function objectDetail(query: URLSearchParams, { feeds }: DetailContext): P
   const object: StoredName = { kind, namespace, name };
   const { state, readers, notOptedIn } = explainObject(await readObjectFacts(source.cluster, object, policy));
   return {
-    object: objectName(object, namespace),
-    namespace,
     state,
     readers: readers.map(({ keys, edit, hold, ...workload }) => ({
       workload: workloadId(clusterOf, workload),

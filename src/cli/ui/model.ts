@@ -62,6 +62,7 @@ export interface WorkloadRow {
   readonly until: number | null;
   /** The command to copy; null if there is nothing to do. */
   readonly command: string | null;
+  /** Not shown: a page that shows the workload reads its details again when the hash differs. */
   readonly hash: string | null;
   readonly pods: { readonly total: number; readonly ready: number; readonly current: number } | null;
   /** At most 60 Pods, the oldest first. */
@@ -151,13 +152,11 @@ export interface Task {
 
 /** Why a workload runs what it runs. Fetched when a workload is opened. */
 export interface WorkloadDetail {
-  readonly id: Id;
   /** The text of `wave explain`. */
   readonly explanation: string;
   readonly pods: readonly (PodSquare & {
     readonly createdAt: number;
     readonly revision: string | null;
-    readonly hash: string | null;
     readonly restarts: number;
     /** How it is known which content the Pod has read. */
     readonly proof: string;
@@ -173,7 +172,6 @@ export interface WorkloadDetail {
   readonly history: readonly {
     readonly revision: number;
     readonly createdAt: number | null;
-    readonly hash: string | null;
     readonly isCurrent: boolean;
     readonly cause: string | null;
     readonly result: string | null;
@@ -182,8 +180,6 @@ export interface WorkloadDetail {
 
 /** What an edit of an object would roll. Fetched when an object is opened. */
 export interface ObjectDetail {
-  readonly object: string;
-  readonly namespace: string;
   readonly state: string;
   readonly readers: readonly {
     readonly workload: Id;
