@@ -25,8 +25,7 @@ interface FeedOptions {
   readonly call: UiCall;
   readonly cluster: Cluster;
   readonly context: string;
-  /** Undefined: all namespaces. */
-  readonly namespace: string | undefined;
+  /** See {@link RowContext}. */
   readonly contextFlag: string;
   readonly stream: ModelStream;
   readonly clock: Clock;
@@ -54,7 +53,7 @@ const firstSyncMs = 5_000;
 
 /** Follows one cluster until the signal is aborted. Rejects only for a bug. */
 export class ClusterFeed {
-  readonly #options: FeedOptions;
+  readonly options: FeedOptions;
   readonly #id: Id;
   readonly #row: RowContext;
   readonly #edits = new EditLog();
@@ -77,7 +76,7 @@ export class ClusterFeed {
   readonly #shown = Promise.withResolvers<void>();
 
   constructor(options: FeedOptions) {
-    this.#options = options;
+    this.options = options;
     const { context, contextFlag } = options;
     this.#id = clusterId(context);
     this.#row = { cluster: this.#id, contextFlag };
@@ -114,7 +113,7 @@ export class ClusterFeed {
 
   /** Reads and publishes until the signal is aborted. */
   async run(): Promise<void> {
-    const { clock, signal } = this.#options;
+    const { clock, signal } = this.options;
     let failures = 0;
     signal.addEventListener("abort", () => this.#shown.resolve(), { once: true });
     signal.addEventListener("abort", () => this.#wake(), { once: true });
@@ -135,7 +134,7 @@ export class ClusterFeed {
 
   /** Resolves when something must be read. */
   async #untilDue(): Promise<void> {
-    const { clock, signal } = this.#options;
+    const { clock, signal } = this.options;
     if (this.#dirty.size === 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
@@ -163,7 +162,7 @@ export class ClusterFeed {
 
   /** Reads what is due. Returns how long to wait before the next reading, in milliseconds: the longer, the more this one cost. */
   async #readDue(): Promise<number> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     if (clock.monotonic() - this.#statusAt >= statusMs) await this.#readStatus();
     const now = clock.wall();
     for (const [namespace, at] of this.#dueAt) if (at <= now) this.#mark(namespace);
@@ -194,13 +193,14 @@ export class ClusterFeed {
     if (namespaces === undefined || namespaces.size <= mostNamespaces) return;
     this.#firstPass = "running";
     for (const each of namespaces) this.#dirty.add(each);
-    this.#everythingAt = this.#options.clock.monotonic() + everythingMs.watched;
+    this.#everythingAt = this.options.clock.monotonic() + everythingMs.watched;
     this.#everythingNotBefore = this.#everythingAt;
   }
 
   async #readStatus(): Promise<void> {
-    const { cluster, call, namespace, clock } = this.#options;
-    const status = await readWaveStatus(cluster, call, namespace, clock.wall());
+    const { cluster, call, clock, signal } = this.options;
+    const { namespace } = call.values;
+    const status = await readWaveStatus(cluster, call, clock.wall());
     if (this.#status?.policyVersion !== status.policyVersion) this.#mark(undefined);
     this.#status = status;
     this.#statusAt = clock.monotonic();
@@ -215,7 +215,7 @@ export class ClusterFeed {
           this.#mark(changed?.namespace);
         },
         clock,
-        signal: this.#options.signal,
+        signal,
       });
       await this.#watches.settled(firstSyncMs);
     }
@@ -224,11 +224,11 @@ export class ClusterFeed {
   }
 
   async #readEverything(): Promise<void> {
-    const { namespace, clock } = this.#options;
+    const { call, clock } = this.options;
     this.#everythingAt = Number.POSITIVE_INFINITY;
     this.#dirty.clear();
     try {
-      await this.#publish(await this.#read(namespace), "all");
+      await this.#publish(await this.#read(call.values.namespace), "all");
     } catch (error) {
       this.#mark(undefined);
       throw error;
@@ -249,12 +249,12 @@ export class ClusterFeed {
   #read(namespace: string | undefined): Promise<WorkloadSnapshots> {
     const policy = this.#status?.policy;
     if (policy === undefined) throw new Error("nothing is read before the policy");
-    return readWorkloadSnapshots(this.#options.cluster, namespace, undefined, policy);
+    return readWorkloadSnapshots(this.options.cluster, namespace, undefined, policy);
   }
 
   /** Publishes a reading of some namespaces: the first rows at once, the rest as it is explained. */
   async #publish(read: WorkloadSnapshots, namespaces: ReadonlySet<string> | "all"): Promise<void> {
-    const { stream } = this.#options;
+    const { stream } = this.options;
     const { snapshots, batches, failures, gaps } = read;
     const [first] = snapshots;
     if (first !== undefined) this.#edits.take(first.read);
@@ -301,7 +301,7 @@ export class ClusterFeed {
   ): void {
     if (namespaces === "all") this.#dueAt.clear();
     else for (const each of namespaces) this.#dueAt.delete(each);
-    const now = this.#options.clock.wall();
+    const now = this.options.clock.wall();
     const add = (namespace: string, at: number | undefined) => {
       if (at === undefined) return;
       // A time that has just passed changes nothing any more.
@@ -332,11 +332,13 @@ export class ClusterFeed {
 
   /** Shows that the cluster is lost. Its rows stay. Throws an error that is a bug. */
   #lost(error: unknown): void {
-    const { cluster, namespace } = this.#options;
+    const { cluster, call } = this.options;
     const failure = reportFailure(error, cluster);
     if (failure === undefined) throw error;
     const next =
-      isForbidden(error) && namespace === undefined ? `${failure.line}. To see one namespace, pass -n.` : failure.line;
+      isForbidden(error) && call.values.namespace === undefined
+        ? `${failure.line}. To see one namespace, pass -n.`
+        : failure.line;
     this.#shown.resolve();
     this.#mark(undefined);
     this.#everythingNotBefore = Number.NEGATIVE_INFINITY;
@@ -346,7 +348,7 @@ export class ClusterFeed {
 
   #publishHeader(more: Partial<ClusterHeader>): void {
     this.#header = { ...this.#header, ...more };
-    this.#options.stream.publish({ clusters: { rows: [this.#header], replaces: () => false } });
+    this.options.stream.publish({ clusters: { rows: [this.#header], replaces: () => false } });
   }
 }
 

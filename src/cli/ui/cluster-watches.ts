@@ -12,9 +12,9 @@ import { tryRead } from "../cluster/requests.ts";
 import { type KnownPolicy, readRunningPolicy } from "../cluster/running-wave/known-policy.ts";
 import { type RunningWave, readRunningWaves, wavesWatching } from "../cluster/running-wave/running-wave.ts";
 import type { Cluster } from "../command/cluster-command.ts";
-import type { CommandCall } from "../command/help.ts";
-import { type inheritedFlags, runFlags } from "../flags/run-flags.ts";
+import { runFlags } from "../flags/run-flags.ts";
 import type { ClusterHeader } from "./model.ts";
+import type { UiCall } from "./ui-flags.ts";
 
 /** The input of {@link watchCluster}. */
 interface ClusterWatchOptions {
@@ -154,12 +154,8 @@ export interface WaveStatus extends Pick<ClusterHeader, "leader" | "standbys" | 
 }
 
 /** Reads the running Waves, their policy and their leader. Throws if the API server does not answer. */
-export async function readWaveStatus<T extends typeof inheritedFlags>(
-  cluster: Cluster,
-  call: CommandCall<T>,
-  namespace: string | undefined,
-  now: number,
-): Promise<WaveStatus> {
+export async function readWaveStatus(cluster: Cluster, call: UiCall, now: number): Promise<WaveStatus> {
+  const { namespace } = call.values;
   const notes: string[] = [];
   const terminal = { ...call.terminal, writeError: (line: string) => void notes.push(noteOf(line)) };
   const waves = await readRunningWaves(cluster.client);

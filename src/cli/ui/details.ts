@@ -3,11 +3,11 @@ import { isDnsLabel, isDnsSubdomain } from "../../domain/syntax/names.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { explainObject } from "../cluster/explanation/object-explanation.ts";
 import { mapBounded } from "../cluster/requests.ts";
+import type { KnownPolicy } from "../cluster/running-wave/known-policy.ts";
 import { readObjectFacts, readWorkloadSnapshot } from "../cluster/snapshot/read-one.ts";
 import { readTimeline } from "../cluster/timeline/read-timeline.ts";
 import { timelineOf } from "../cluster/timeline/timeline.ts";
-import type { Cluster } from "../command/cluster-command.ts";
-import { exitCodes, reportFailure } from "../command/command.ts";
+import { CommandFailure, exitCodes, reportFailure } from "../command/command.ts";
 import { renderExplanation } from "../explain/explain-text.ts";
 import { causeText, readHistory, resultText } from "../history/history.ts";
 import { workloadHistory } from "../history/workload-history.ts";
@@ -26,39 +26,20 @@ import {
   workloadId,
 } from "./workload-rows.ts";
 
-interface DetailContext {
-  readonly feeds: ReadonlyMap<Id, DetailSource>;
-  readonly clock: Clock;
-}
-
-/** A cluster of the page. */
-interface DetailSource {
-  readonly feed: Pick<ClusterFeed, "policy">;
-  readonly cluster: Cluster;
-  readonly contextFlag: string;
-  /** Undefined: all namespaces. */
-  readonly namespace: string | undefined;
-}
+type Feeds = ReadonlyMap<Id, ClusterFeed>;
 
 /** Returns the answers of the server to requests for details. Each reads the cluster when it is requested. */
-export function readDetails(context: DetailContext): PageServerOptions["details"] {
+export function readDetails(feeds: Feeds, clock: Clock): PageServerOptions["details"] {
   return {
-    workload: (query) => answerOf(() => workloadDetail(query.get("id") ?? "", context)),
-    object: (query) => answerOf(() => objectDetail(query, context)),
-    timeline: (query) => answerOf(() => timeline(query, context)),
+    workload: (query) => answerOf(() => workloadDetail(query.get("id") ?? "", feeds, clock)),
+    object: (query) => answerOf(() => objectDetail(query, feeds)),
+    timeline: (query) => answerOf(() => timeline(query, feeds)),
   };
 }
 
-/** An answer that is no detail. */
-const answers = {
-  notFound: { status: 404, body: { error: "Not found." } },
-  tooEarly: { status: 503, body: { error: "The cluster has not been read yet. Try again." } },
-} as const satisfies Readonly<Record<string, DetailAnswer>>;
-
-async function answerOf(read: () => Promise<object | DetailAnswer>): Promise<DetailAnswer> {
+async function answerOf(read: () => Promise<object>): Promise<DetailAnswer> {
   try {
-    const result = await read();
-    return "status" in result && "body" in result ? (result as DetailAnswer) : { status: 200, body: result };
+    return { status: 200, body: await read() };
   } catch (error) {
     const failure = reportFailure(error, undefined);
     if (failure === undefined) throw error;
@@ -66,16 +47,26 @@ async function answerOf(read: () => Promise<object | DetailAnswer>): Promise<Det
   }
 }
 
-async function workloadDetail(id: Id, { feeds, clock }: DetailContext): Promise<WorkloadDetail | DetailAnswer> {
+const texts = { notFound: "Not found.", tooEarly: "The cluster has not been read yet. Try again." };
+
+function notFound(): CommandFailure {
+  return new CommandFailure(texts.notFound);
+}
+
+function policyOf({ policy }: ClusterFeed): KnownPolicy {
+  if (policy !== undefined) return policy;
+  throw new CommandFailure(texts.tooEarly, exitCodes.incomplete);
+}
+
+async function workloadDetail(id: Id, feeds: Feeds, clock: Clock): Promise<WorkloadDetail> {
   const named = parseWorkloadId(id);
-  const source = named && feeds.get(named.cluster);
-  if (named === undefined || source === undefined || !isDnsLabel(named.namespace) || !isDnsSubdomain(named.name))
-    return answers.notFound;
-  const { cluster, feed, contextFlag } = source;
-  const { policy } = feed;
-  if (policy === undefined) return answers.tooEarly;
+  const feed = named && feeds.get(named.cluster);
+  if (named === undefined || feed === undefined || !isDnsLabel(named.namespace) || !isDnsSubdomain(named.name))
+    throw notFound();
+  const { cluster, contextFlag } = feed.options;
+  const policy = policyOf(feed);
   const row = policy.kinds.find((each) => each.id.toLowerCase() === named.kind);
-  if (row === undefined) return answers.notFound;
+  if (row === undefined) throw notFound();
   const argument = { kind: row.id, resource: row, name: named.name };
   const [snapshot, history] = await Promise.all([
     readWorkloadSnapshot(cluster, argument, named.namespace, policy),
@@ -162,19 +153,18 @@ async function historyOf(read: () => ReturnType<typeof readHistory>): Promise<Wo
 
 const objectKinds = { configmap: "ConfigMap", secret: "Secret" } as const;
 
-async function objectDetail(query: URLSearchParams, { feeds }: DetailContext): Promise<ObjectDetail | DetailAnswer> {
+async function objectDetail(query: URLSearchParams, feeds: Feeds): Promise<ObjectDetail> {
   const clusterOf = query.get("cluster") ?? "";
-  const source = feeds.get(clusterOf);
+  const feed = feeds.get(clusterOf);
   const parts = (query.get("object") ?? "").split("/");
   const [kindName = "", name = ""] = [parts[0], parts.at(-1)];
   const namespace = parts.length === 3 ? (parts[1] ?? "") : (query.get("namespace") ?? "");
   const kind = Object.hasOwn(objectKinds, kindName) ? objectKinds[kindName as keyof typeof objectKinds] : undefined;
-  if (source === undefined || kind === undefined || parts.length > 3 || !isDnsLabel(namespace) || !isDnsSubdomain(name))
-    return answers.notFound;
-  const { policy } = source.feed;
-  if (policy === undefined) return answers.tooEarly;
+  if (feed === undefined || kind === undefined || parts.length > 3 || !isDnsLabel(namespace) || !isDnsSubdomain(name))
+    throw notFound();
   const object: StoredName = { kind, namespace, name };
-  const { state, readers, notOptedIn } = explainObject(await readObjectFacts(source.cluster, object, policy));
+  const facts = await readObjectFacts(feed.options.cluster, object, policyOf(feed));
+  const { state, readers, notOptedIn } = explainObject(facts);
   return {
     state,
     readers: readers.map(({ keys, edit, hold, ...workload }) => ({
@@ -189,18 +179,15 @@ async function objectDetail(query: URLSearchParams, { feeds }: DetailContext): P
 }
 
 /** Reads what happened in all clusters. A cluster that cannot be read has no entries, unless no cluster can be read. */
-async function timeline(
-  query: URLSearchParams,
-  { feeds }: DetailContext,
-): Promise<{ readonly entries: readonly TimelineEntry[] } | DetailAnswer> {
+async function timeline(query: URLSearchParams, feeds: Feeds): Promise<{ readonly entries: readonly TimelineEntry[] }> {
   const since = Number(query.get("since"));
   const only = query.get("namespace") || undefined;
-  if (!Number.isFinite(since) || (only !== undefined && !isDnsLabel(only))) return answers.notFound;
+  if (!Number.isFinite(since) || (only !== undefined && !isDnsLabel(only))) throw notFound();
   const failures: unknown[] = [];
-  const read = await mapBounded([...feeds], async ([id, { cluster, feed, namespace }]) => {
-    if (feed.policy === undefined) return [];
+  const read = await mapBounded([...feeds], async ([id, { options, policy }]) => {
+    if (policy === undefined) return [];
     try {
-      const facts = await readTimeline(cluster.client, only ?? namespace, feed.policy);
+      const facts = await readTimeline(options.cluster.client, only ?? options.call.values.namespace, policy);
       return timelineOf(facts, since).map((entry) => ({ ...entry, cluster: id }));
     } catch (error) {
       failures.push(error);

@@ -1,5 +1,4 @@
-import { type Clock, sleep } from "../../lib/clock.ts";
-import type { Cluster } from "../command/cluster-command.ts";
+import { sleep } from "../../lib/clock.ts";
 import { reportFailure } from "../command/command.ts";
 import { describeRef } from "../doctor/context/finding.ts";
 import { diagnose } from "../doctor/doctor.ts";
@@ -7,16 +6,6 @@ import type { Diagnosis } from "../doctor/doctor-output.ts";
 import { sentences } from "../output/sentences.ts";
 import type { ClusterFeed } from "./cluster-feed.ts";
 import type { ClusterHeader } from "./model.ts";
-import type { UiCall } from "./ui-flags.ts";
-
-/** The input of {@link followDoctor}. */
-interface DoctorFeed {
-  readonly call: UiCall;
-  readonly cluster: Cluster;
-  readonly feed: Pick<ClusterFeed, "shown" | "showDiagnosis">;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
 
 /** Time between two runs of the checks, in milliseconds. */
 const everyMs = 300_000;
@@ -24,7 +13,8 @@ const everyMs = 300_000;
 const pausePerRun = 20;
 
 /** Runs the checks of `wave doctor` again and again, until the signal is aborted. A run that fails leaves the last result. */
-export async function followDoctor({ call, cluster, feed, clock, signal }: DoctorFeed): Promise<void> {
+export async function followDoctor(feed: ClusterFeed): Promise<void> {
+  const { call, cluster, clock, signal } = feed.options;
   const { namespace } = call.values;
   const values = { ...call.values, "all-namespaces": namespace === undefined, output: "table" as const };
   const quiet = { ...call, values, terminal: { ...call.terminal, writeError: () => {} } };

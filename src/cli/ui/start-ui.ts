@@ -60,26 +60,16 @@ export async function startUi({
   const signal = AbortSignal.any([stop, failed.signal]);
   const onBug = (error: unknown) => failed.abort(error);
   const stream = new ModelStream(clock);
-  const { namespace, contexts } = call.values;
+  const { port, contexts } = call.values;
   const feeds = new Map(
     members.map(({ cluster, context }) => {
       const contextFlag = contexts === undefined ? "" : ` --context ${inShell(context)}`;
-      const feed = new ClusterFeed({ call, cluster, context, namespace, contextFlag, stream, clock, signal });
-      return [clusterId(context), { feed, cluster, contextFlag, namespace }] as const;
+      return [clusterId(context), new ClusterFeed({ call, cluster, context, contextFlag, stream, clock, signal })];
     }),
   );
-  const details = readDetails({ feeds, clock });
-  const server = await startPageServer({
-    port: call.values.port,
-    files,
-    stream,
-    details,
-    onBug,
-  });
-  const work = [...feeds.values()].flatMap(({ feed, cluster }) => [
-    feed.run(),
-    ...(diagnoses ? [followDoctor({ call, cluster, feed, clock, signal })] : []),
-  ]);
+  const details = readDetails(feeds, clock);
+  const server = await startPageServer({ port, files, stream, details, onBug });
+  const work = [...feeds.values()].flatMap((feed) => [feed.run(), ...(diagnoses ? [followDoctor(feed)] : [])]);
   const beat = async () => {
     while (!signal.aborted) {
       await sleep(clock, beatMs, signal).catch(() => {});
