@@ -16,15 +16,7 @@ import { EditLog } from "./edit-log.ts";
 import type { Id, ObjectDetail, TimelineEntry, WorkloadDetail } from "./model.ts";
 import type { DetailAnswer, PageServerOptions } from "./page-server.ts";
 import { taskRows } from "./task-rows.ts";
-import {
-  type ExplainedWorkload,
-  explainRow,
-  objectName,
-  parseWorkloadId,
-  podSquare,
-  sortedPods,
-  workloadId,
-} from "./workload-rows.ts";
+import { type ExplainedWorkload, explainRow, objectName, podSquare, sortedPods, workloadId } from "./workload-rows.ts";
 
 type Feeds = ReadonlyMap<Id, ClusterFeed>;
 
@@ -59,20 +51,20 @@ function policyOf({ policy }: ClusterFeed): KnownPolicy {
 }
 
 async function workloadDetail(id: Id, feeds: Feeds, clock: Clock): Promise<WorkloadDetail> {
-  const named = parseWorkloadId(id);
-  const feed = named && feeds.get(named.cluster);
-  if (named === undefined || feed === undefined || !isDnsLabel(named.namespace) || !isDnsSubdomain(named.name))
-    throw notFound();
+  // The form of `workloadId`.
+  const [clusterOf = "", namespace = "", kindName, name = "", ...rest] = id.split("/");
+  const feed = feeds.get(clusterOf);
+  if (feed === undefined || !isDnsLabel(namespace) || !isDnsSubdomain(name) || rest.length > 0) throw notFound();
   const { cluster, contextFlag } = feed.options;
   const policy = policyOf(feed);
-  const row = policy.kinds.find((each) => each.id.toLowerCase() === named.kind);
+  const row = policy.kinds.find((each) => each.id.toLowerCase() === kindName);
   if (row === undefined) throw notFound();
-  const argument = { kind: row.id, resource: row, name: named.name };
+  const argument = { kind: row.id, resource: row, name };
   const [snapshot, history] = await Promise.all([
-    readWorkloadSnapshot(cluster, argument, named.namespace, policy),
-    historyOf(() => readHistory(argument, named.namespace, cluster, policy)),
+    readWorkloadSnapshot(cluster, argument, namespace, policy),
+    historyOf(() => readHistory(argument, namespace, cluster, policy)),
   ]);
-  const explained = explainRow(snapshot, named.cluster);
+  const explained = explainRow(snapshot, clusterOf);
   const { explanation } = explained;
   return {
     explanation: renderExplanation(explanation, { now: clock.wall() }),
@@ -85,11 +77,11 @@ async function workloadDetail(id: Id, feeds: Feeds, clock: Clock): Promise<Workl
     })),
     references: explanation.references.map(({ path, keys, state, ...object }) => ({
       path,
-      object: objectName(object, named.namespace),
+      object: objectName(object, namespace),
       keys,
       state,
     })),
-    holds: holdsOf(explained, { cluster: named.cluster, contextFlag }),
+    holds: holdsOf(explained, { cluster: clusterOf, contextFlag }),
     history,
   };
 }
