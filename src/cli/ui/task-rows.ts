@@ -1,9 +1,8 @@
-import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
 import { waveArguments } from "../../domain/syntax/names.ts";
 import type { EditLog } from "./edit-log.ts";
 import type { Task } from "./model.ts";
-import { changedObjects, type ExplainedWorkload, objectName, type RowContext } from "./workload-rows.ts";
+import { changedObjects, type ExplainedWorkload, objectName, personalHolds, type RowContext } from "./workload-rows.ts";
 
 /** Returns what only people can do in a namespace: approvals and holds. Also the windows that open later. */
 export function taskRows(
@@ -12,63 +11,34 @@ export function taskRows(
   context: RowContext,
 ): readonly Task[] {
   const tasks = new Map<string, Task>();
-  const add = (task: Omit<Task, "id" | "cluster">) => {
+  const add = (task: NewTask, command: string) => {
     const id = [context.cluster, task.namespace, task.type, task.about].join("/");
-    const known = tasks.get(id);
-    const changes = new Map([...(known?.changes ?? []), ...task.changes].map((each) => [each.object, each]));
-    tasks.set(id, { id, cluster: context.cluster, ...task, changes: [...changes.values()] });
+    const changes = new Map([...(tasks.get(id)?.changes ?? []), ...task.changes].map((each) => [each.object, each]));
+    tasks.set(id, {
+      ...{ id, cluster: context.cluster, by: null, reason: null, until: null, ...task },
+      changes: [...changes.values()],
+      command: `wave ${command}${context.contextFlag}`,
+    });
   };
   for (const each of workloads) {
-    const { explanation, snapshot } = each;
-    const { workload } = snapshot.found;
-    const { namespace, kind, name } = workload;
-    const about = `${kind.toLowerCase()}/${name}`;
-    const { hold } = explanation;
+    const { workload, hold } = each.explanation;
+    const { namespace } = workload;
     const changes = hold === null ? [] : changesBehind(each, edits);
-    const unsigned = { by: null, reason: null, until: null };
-    const command = (verb: string, target: string) => `wave ${verb} ${target}${context.contextFlag}`;
-    if (hold?.reason === "approval") {
-      const approve = command("approve", waveArguments(workload));
-      add({ namespace, about, type: "approval", ...unsigned, changes, command: approve });
-    }
+    const own = { namespace, about: objectName(workload, namespace), changes };
+    if (hold?.reason === "approval") add({ ...own, type: "approval" }, `approve ${waveArguments(workload)}`);
     if (hold?.reason === "window") {
       const until = hold.until === null ? null : Date.parse(hold.until);
-      const roll = command("roll", waveArguments(workload));
-      add({ namespace, about, type: "window", ...unsigned, until, changes, command: roll });
+      add({ ...own, type: "window", until }, `roll ${waveArguments(workload)}`);
     }
-    const rules = rulesFor(workload, snapshot.policy);
-    if (rules.hold.value && rules.hold.by !== "flag") {
-      const { by } = rules.hold;
-      const signed = signatureOf(rules.holdReason.by === by ? rules.holdReason.value : undefined);
-      const target = by === "namespace" ? `namespace/${namespace}` : waveArguments(workload);
-      const held = by === "namespace" ? target : about;
-      add({
-        namespace,
-        about: held,
-        type: "hold",
-        ...unsigned,
-        ...signed,
-        changes,
-        command: command("release", target),
-      });
-    }
-    for (const object of workload.references) {
-      const found = snapshot.read.get(configKey(object));
-      if (found?.state !== "present" || found.config.directive !== "hold") continue;
-      const own = changes.filter((change) => change.object === objectName(object, namespace));
-      add({
-        namespace,
-        about: objectName(object, namespace),
-        type: "hold",
-        ...unsigned,
-        ...signatureOf(found.config.holdReason),
-        changes: own,
-        command: command("release", waveArguments(object)),
-      });
+    for (const { about, target, text, ofObject } of personalHolds(each)) {
+      const held = ofObject ? changes.filter(({ object }) => object === about) : changes;
+      add({ namespace, about, type: "hold", ...signatureOf(text), changes: held }, `release ${target}`);
     }
   }
   return [...tasks.values()];
 }
+
+type NewTask = Pick<Task, "namespace" | "about" | "type" | "changes"> & Partial<Pick<Task, "by" | "reason" | "until">>;
 
 /** Returns the changes that a held workload would be rolled for. */
 function changesBehind(each: ExplainedWorkload, edits: EditLog): Task["changes"] {

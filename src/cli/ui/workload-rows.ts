@@ -85,8 +85,8 @@ function needsPerson({ state, hold }: Pick<Explanation, "state" | "hold">): bool
   return row !== undefined && !row.isShort && !row.isSkipped;
 }
 
-/** Returns an object for the page: `configmap/page`, with its namespace if that is another one. */
-export function objectName({ kind, namespace, name }: ConfigName, own: string): string {
+/** Returns an object or a workload for the page: `configmap/page`, with its namespace if that is another one. */
+export function objectName({ kind, namespace, name }: WorkloadName, own: string): string {
   return `${kind.toLowerCase()}/${namespace === own ? "" : `${namespace}/`}${name}`;
 }
 
@@ -156,22 +156,42 @@ const roll: CommandOf = ({ explanation }) => `roll ${waveArguments(explanation.w
 const holdCommands: Readonly<Record<HoldCommand, CommandOf>> = {
   approve: ({ explanation }) => `approve ${waveArguments(explanation.workload)}`,
   explain,
-  release: (explained) => `release ${heldTarget(explained)}`,
+  release: (explained) =>
+    `release ${personalHolds(explained)[0]?.target ?? waveArguments(explained.explanation.workload)}`,
   "release --cluster": () => "release --cluster",
   resume: ({ explanation: { workload, hold } }) =>
     `resume ${waveArguments(hold?.object?.namespace === workload.namespace ? hold.object : workload)}`,
   roll,
 };
 
-/** Returns what a person holds so that a workload does not roll, as arguments: the workload, its Namespace, or the first object. */
-function heldTarget({ explanation: { workload }, snapshot }: ExplainedWorkload): string {
-  const { hold } = rulesFor(snapshot.found.workload, snapshot.policy);
-  if (hold.value) return hold.by === "namespace" ? `namespace/${workload.namespace}` : waveArguments(workload);
-  const held = snapshot.found.workload.references.find((object) => {
-    const found = snapshot.read.get(configKey(object));
-    return found?.state === "present" && found.config.directive === "hold";
+/** A hold by a person. */
+interface PersonalHold {
+  /** What is held: `KIND/NAME`. */
+  readonly about: string;
+  /** The same as arguments of a command. */
+  readonly target: string;
+  /** What the person wrote about the hold; undefined or "" if nothing. */
+  readonly text: string | undefined;
+  /** Whether it holds only the changes of one object. */
+  readonly ofObject: boolean;
+}
+
+/** Returns what people hold so that a workload does not roll: the workload or its Namespace, then objects that it reads. */
+export function personalHolds({ snapshot: { found, read, policy } }: ExplainedWorkload): readonly PersonalHold[] {
+  const { workload } = found;
+  const { namespace } = workload;
+  const { hold, holdReason } = rulesFor(workload, policy);
+  const byNamespace = { about: `namespace/${namespace}`, target: `namespace/${namespace}` };
+  const byWorkload = { about: objectName(workload, namespace), target: waveArguments(workload) };
+  const text = holdReason.by === hold.by ? holdReason.value : undefined;
+  const own = { ...(hold.by === "namespace" ? byNamespace : byWorkload), text, ofObject: false };
+  const objects = workload.references.flatMap((object) => {
+    const config = read.get(configKey(object));
+    if (config?.state !== "present" || config.config.directive !== "hold") return [];
+    const about = objectName(object, namespace);
+    return [{ about, target: waveArguments(object), text: config.config.holdReason, ofObject: true }];
   });
-  return waveArguments(held ?? workload);
+  return hold.value ? [own, ...objects] : objects;
 }
 
 /** Returns the objects that a workload reads and that were edited since Wave last wrote its hash, each once. */
