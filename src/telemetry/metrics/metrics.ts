@@ -30,95 +30,60 @@ export interface Histogram<L = Labels> {
   observe(value: number, labels?: L): void;
 }
 
-interface Registered<T> {
-  readonly row: MetricRow;
-  readonly series: Series;
-  readonly refresh: (() => void)[];
-  readonly face: T;
-}
-
 /**
  * The metrics of one process in Prometheus' text format 0.0.4
  * (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). Each is declared by its row of the
  * {@link catalogue}. All series with known label values exist from then on, at 0, so that `rate` and `increase` include the first
  * occurrence. `ofRun` has values that are known only at runtime, if they are known in advance.
  *
- * The same name returns the same metric. Another row with the same name throws, as do invalid Prometheus names and undeclared
- * labels: these are bugs.
+ * The same name returns the same metric. Another row with the same name throws, as do undeclared labels: these are bugs.
  */
 export class MetricsRegistry {
-  readonly #metrics = new Map<string, Registered<unknown>>();
+  readonly #metrics = new Map<string, Series>();
 
-  /** Registers a counter. `inc` throws a RangeError for a negative number. */
   counter<R extends MetricRow & { readonly type: "counter" }>(
     row: R,
     ofRun: RuntimeLabelValues<R> = {},
   ): Counter<LabelsOf<R>> {
-    return this.#once(row, ofRun, (refresh) => {
-      const series = new NumberSeries(row);
-      const inc = (labels: Labels = {}, by = 1) => {
-        if (!(by >= 0)) throw new RangeError(`counter ${row.name} cannot go down by ${by}`);
-        series.add(labels, by);
-      };
-      return { series, face: { inc, collect: (ask) => refresh.push(ask) } };
-    });
+    return this.#once(row, ofRun, NumberSeries);
   }
 
   gauge<R extends MetricRow & { readonly type: "gauge" }>(
     row: R,
     ofRun: RuntimeLabelValues<R> = {},
   ): Gauge<LabelsOf<R>> {
-    return this.#once(row, ofRun, (refresh) => {
-      const series = new NumberSeries(row);
-      const set = (value: number, labels: Labels = {}) => series.set(labels, value);
-      return { series, face: { set, collect: (ask) => refresh.push(ask) } };
-    });
+    return this.#once(row, ofRun, NumberSeries);
   }
 
   histogram<R extends MetricRow & { readonly type: "histogram" }>(
     row: R,
     ofRun: RuntimeLabelValues<R> = {},
   ): Histogram<LabelsOf<R>> {
-    return this.#once(row, ofRun, () => {
-      const series = new BucketSeries(row);
-      return { series, face: { observe: (value, labels: Labels = {}) => series.observe(labels, value) } };
-    });
+    return this.#once(row, ofRun, BucketSeries);
   }
 
   /** Renders all metrics with their current values, sorted by name. */
   render(): string {
-    for (const { refresh } of this.#metrics.values()) for (const ask of refresh) ask();
+    for (const series of this.#metrics.values()) series.refresh();
     const lines: string[] = [];
-    for (const [name, { row, series }] of [...this.#metrics].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      lines.push(`# HELP ${name} ${escapeHelp(row.help)}`, `# TYPE ${name} ${row.type}`, ...series.lines());
+    for (const [name, series] of [...this.#metrics].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const { help, type } = series.row;
+      lines.push(`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...series.lines());
     }
     return `${lines.join("\n")}\n`;
   }
 
-  #once<T>(
+  #once<S extends Series>(
     row: MetricRow,
     ofRun: Readonly<Record<string, readonly string[] | undefined>>,
-    make: (refresh: (() => void)[]) => { readonly series: Series; readonly face: T },
-  ): T {
-    const known = this.#metrics.get(row.name);
-    if (known !== undefined && known.row !== row) throw new Error(`metric ${row.name} was declared by another row`);
-    const registered = known ?? register(row, make);
-    this.#metrics.set(row.name, registered);
-    for (const labels of combinations(row, ofRun)) registered.series.begin(labels);
-    return registered.face as T;
+    Kind: new (row: MetricRow) => S,
+  ): S {
+    const series = this.#metrics.get(row.name) ?? new Kind(row);
+    if (series.row !== row) throw new Error(`metric ${row.name} was declared by another row`);
+    this.#metrics.set(row.name, series);
+    for (const labels of combinations(row, ofRun)) series.begin(labels);
+    return series as S;
   }
-}
-
-function register<T>(
-  row: MetricRow,
-  make: (refresh: (() => void)[]) => { readonly series: Series; readonly face: T },
-): Registered<T> {
-  if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(row.name)) throw new Error(`${row.name} is not a metric's name`);
-  for (const label of Object.keys(row.labels))
-    if (!/^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(label) || label === "le" || label === "quantile")
-      throw new Error(`${label} is not a label's name`);
-  const refresh: (() => void)[] = [];
-  return { row, refresh, ...make(refresh) };
 }
 
 /** Returns the labels of all series that are known in advance; none if the values of a label are unknown. */

@@ -2,56 +2,60 @@
 export type Labels = Readonly<Record<string, string>>;
 
 /** The series of a metric. Throws for a label value that the row does not have: that is a bug. */
-export interface Series {
+export abstract class Series {
+  readonly row: MetricRow;
+  readonly #refreshes: (() => void)[] = [];
+
+  constructor(row: MetricRow) {
+    this.row = row;
+  }
+
+  /** Calls `refresh` before each rendering, for a value that is kept elsewhere or computed on demand. */
+  collect(refresh: () => void): void {
+    this.#refreshes.push(refresh);
+  }
+
+  /** Brings the values up to date for a rendering. */
+  refresh(): void {
+    for (const refresh of this.#refreshes) refresh();
+  }
+
   /** Creates an empty series unless it exists. */
-  begin(labels: Labels): void;
-  lines(): Iterable<string>;
+  abstract begin(labels: Labels): void;
+  abstract lines(): Iterable<string>;
 }
 
 /** The series of a counter or gauge, by rendered labels. */
-export class NumberSeries implements Series {
-  readonly #row: MetricRow;
+export class NumberSeries extends Series {
   readonly #values = new Map<string, number>();
-
-  constructor(row: MetricRow) {
-    this.#row = row;
-  }
 
   /** See {@link Series.begin}. The initial number is 0. */
   begin(labels: Labels): void {
-    this.add(labels, 0);
+    this.inc(labels, 0);
   }
 
   /** Sets the number of the series with these labels. */
-  set(labels: Labels, value: number): void {
-    this.#values.set(renderLabels(this.#row, labels), value);
+  set(value: number, labels: Labels = {}): void {
+    this.#values.set(renderLabels(this.row, labels), value);
   }
 
-  /** Adds to the number of the series with these labels, 0 if new. */
-  add(labels: Labels, by: number): void {
-    const key = renderLabels(this.#row, labels);
+  /** Adds to the number of the series with these labels, 0 if new. Throws a RangeError for a negative number. */
+  inc(labels: Labels = {}, by = 1): void {
+    if (!(by >= 0)) throw new RangeError(`counter ${this.row.name} cannot go down by ${by}`);
+    const key = renderLabels(this.row, labels);
     this.#values.set(key, (this.#values.get(key) ?? 0) + by);
   }
 
   *lines(): Iterable<string> {
-    const { name } = this.#row;
+    const { name } = this.row;
     for (const [labels, value] of this.#values) yield `${name}${labels && `{${labels}}`} ${renderNumber(value)}`;
   }
 }
 
 /** The series of a histogram: non-cumulative counts by bucket. The last bucket is for values above every bound. */
-export class BucketSeries implements Series {
-  readonly #row: MetricRow;
-  readonly #bounds: readonly number[];
+export class BucketSeries extends Series {
+  readonly #bounds = this.row.buckets ?? [];
   readonly #values = new Map<string, { readonly counts: Float64Array; sum: number }>();
-
-  constructor(row: MetricRow) {
-    const { name, buckets: bounds = [] } = row;
-    if (bounds.some((bound, index) => !Number.isFinite(bound) || bound <= (bounds[index - 1] ?? -Infinity)))
-      throw new Error(`the buckets of ${name} are not finite and ascending: ${bounds}`);
-    this.#row = row;
-    this.#bounds = bounds;
-  }
 
   /** See {@link Series.begin}. There are no observations. */
   begin(labels: Labels): void {
@@ -59,7 +63,7 @@ export class BucketSeries implements Series {
   }
 
   /** Counts a value in the lowest matching bucket. */
-  observe(labels: Labels, value: number): void {
+  observe(value: number, labels: Labels = {}): void {
     const series = this.#series(labels);
     const found = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = found === -1 ? this.#bounds.length : found;
@@ -68,7 +72,7 @@ export class BucketSeries implements Series {
   }
 
   *lines(): Iterable<string> {
-    const { name } = this.#row;
+    const { name } = this.row;
     for (const [labels, { counts, sum }] of this.#values) {
       const before = labels && `${labels},`;
       let cumulated = 0;
@@ -82,7 +86,7 @@ export class BucketSeries implements Series {
   }
 
   #series(labels: Labels): { readonly counts: Float64Array; sum: number } {
-    const key = renderLabels(this.#row, labels);
+    const key = renderLabels(this.row, labels);
     let series = this.#values.get(key);
     if (series === undefined) {
       series = { counts: new Float64Array(this.#bounds.length + 1), sum: 0 };
@@ -162,29 +166,21 @@ interface Described<Labels extends Readonly<Record<string, LabelValues>>> {
   readonly only?: string;
 }
 
-/** Declares a counter: a number that only grows, from 0 at the start of the process. Its name ends in `_total`. */
-export function counter<
-  const Name extends string,
-  const Labels extends Readonly<Record<string, LabelValues>> = NoLabels,
->(name: Name, row: Described<Labels>) {
-  return { name, type: "counter" as const, ...row, labels: row.labels ?? ({} as Labels) };
+function declares<Type extends MetricRow["type"], More = unknown>(type: Type) {
+  return <const Labels extends Readonly<Record<string, LabelValues>> = NoLabels>(
+    name: string,
+    row: Described<Labels> & More,
+  ) => ({ name, type, ...row, labels: row.labels ?? ({} as Labels) });
 }
+
+/** Declares a counter: a number that only grows, from 0 at the start of the process. Its name ends in `_total`. */
+export const counter = declares("counter");
 
 /** Declares a gauge: a number that goes up and down. */
-export function gauge<const Name extends string, const Labels extends Readonly<Record<string, LabelValues>> = NoLabels>(
-  name: Name,
-  row: Described<Labels>,
-) {
-  return { name, type: "gauge" as const, ...row, labels: row.labels ?? ({} as Labels) };
-}
+export const gauge = declares("gauge");
 
 /** Declares a histogram: cumulative counts of observations by upper bound, their number and their sum. */
-export function histogram<
-  const Name extends string,
-  const Labels extends Readonly<Record<string, LabelValues>> = NoLabels,
->(name: Name, row: Described<Labels> & { readonly buckets: readonly number[] }) {
-  return { name, type: "histogram" as const, ...row, labels: row.labels ?? ({} as Labels) };
-}
+export const histogram = declares<"histogram", { readonly buckets: readonly number[] }>("histogram");
 
 /** Returns the values of a label that are known in advance; undefined if they are known only at runtime. */
 export function knownValues(values: LabelValues): readonly string[] | undefined {
