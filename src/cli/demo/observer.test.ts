@@ -41,7 +41,7 @@ async function observed() {
 describe("an observer of a namespace", () => {
   it("resolves when the probe finds a result", async () => {
     const { observer, create } = await observed();
-    const pod = observer.until("a Pod", () => observer.pods()[0]?.metadata.name);
+    const pod = observer.until("a Pod", () => observer.pods.keys().next().value);
     await create(resources.configMaps, page);
     await create(resources.deployments, web);
     expect(await pod).toMatch(/^web-/);

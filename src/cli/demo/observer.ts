@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import type { Deployment, Event, Pod, ReplicaSet } from "#kubernetes";
 import { recordedConfigFor } from "../../domain/config/hash.ts";
 import { configHash, recordedConfigAnnotation } from "../../domain/references/annotations.ts";
@@ -9,12 +10,12 @@ import type { ProcessContext } from "../../telemetry/process-context.ts";
 
 type Stored<T> = KubeObject & Omit<T, "apiVersion" | "kind" | "metadata">;
 
-/** The current objects of a namespace that the demo observes. */
+/** The current objects of a namespace that the demo observes, by name. */
 export interface Observer {
-  readonly deployment: (name: string) => Stored<Deployment> | undefined;
-  readonly replicaSets: () => readonly Stored<ReplicaSet>[];
-  readonly pods: () => readonly Stored<Pod>[];
-  readonly events: () => readonly Stored<Event>[];
+  readonly deployments: ReadonlyMap<string, Stored<Deployment>>;
+  readonly replicaSets: ReadonlyMap<string, Stored<ReplicaSet>>;
+  readonly pods: ReadonlyMap<string, Stored<Pod>>;
+  readonly events: ReadonlyMap<string, Stored<Event>>;
   /**
    * Calls `probe` now and after every change, and resolves with its first result that is not undefined. Rejects after `stepMs` with
    * "waited 10 s for" and `what`, and with the reason of the signal if it aborts.
@@ -33,48 +34,30 @@ interface ObserverOptions extends Pick<ProcessContext, "clock" | "log"> {
 /** Watches a namespace until the signal is aborted. */
 export function observe(options: ObserverOptions): Observer {
   const { clock, stepMs, signal } = options;
-  const waiting = new Set<() => void>();
-  const onChange = () => {
-    for (const check of waiting) check();
-  };
-  const deployments = watch<Stored<Deployment>>(resources.deployments, options, onChange);
-  const replicaSets = watch<Stored<ReplicaSet>>(resources.replicaSets, options, onChange);
-  const pods = watch<Stored<Pod>>(resources.pods, options, onChange);
-  const events = watch<Stored<Event>>(resources.events, options, onChange);
-
-  const until: Observer["until"] = <T>(what: string, probe: () => T | undefined) =>
-    new Promise<T>((resolve, reject) => {
-      const end = () => {
-        cancel();
-        waiting.delete(check);
-        signal.removeEventListener("abort", onAbort);
-      };
-      const onAbort = () => {
-        end();
-        reject(signal.reason);
-      };
-      const check = () => {
-        const found = probe();
-        if (found === undefined) return;
-        end();
-        resolve(found);
-      };
-      const cancel = clock.timer(stepMs, () => {
-        end();
-        reject(new Error(`waited ${stepMs / 1000} s for ${what}`));
-      });
-      if (signal.aborted) return onAbort();
-      signal.addEventListener("abort", onAbort);
-      waiting.add(check);
-      check();
-    });
-
+  const changes = new EventEmitter();
+  const onChange = () => void changes.emit("change");
   return {
-    deployment: (name) => deployments.get(name),
-    replicaSets: () => [...replicaSets.values()],
-    pods: () => [...pods.values()],
-    events: () => [...events.values()],
-    until,
+    deployments: watch(resources.deployments, options, onChange),
+    replicaSets: watch(resources.replicaSets, options, onChange),
+    pods: watch(resources.pods, options, onChange),
+    events: watch(resources.events, options, onChange),
+    until: async (what, probe) => {
+      const late = new AbortController();
+      const cancel = clock.timer(stepMs, () => late.abort(new Error(`waited ${stepMs / 1000} s for ${what}`)));
+      const over = AbortSignal.any([signal, late.signal]);
+      try {
+        for (;;) {
+          over.throwIfAborted();
+          const found = probe();
+          if (found !== undefined) return found;
+          await once(changes, "change", { signal: over });
+        }
+      } catch (error) {
+        throw over.aborted ? over.reason : error;
+      } finally {
+        cancel();
+      }
+    },
   };
 }
 
@@ -116,17 +99,17 @@ export interface RolledOutDeployment {
 /** Returns the hash of what the Pods of a Deployment read, in the pod template or recorded beside it; undefined if there is none. */
 export function hashOf(observer: Observer, name: string): string | undefined {
   const hash = templateHash(observer, name);
-  const recorded = observer.deployment(name)?.metadata.annotations?.[recordedConfigAnnotation];
+  const recorded = observer.deployments.get(name)?.metadata.annotations?.[recordedConfigAnnotation];
   return recordedConfigFor(hash ?? "", recorded)?.hash ?? hash;
 }
 
 function templateHash(observer: Observer, name: string): string | undefined {
-  return observer.deployment(name)?.spec?.template.metadata?.annotations?.[configHash];
+  return observer.deployments.get(name)?.spec?.template.metadata?.annotations?.[configHash];
 }
 
 /** Returns the Deployment when all its Pods have this hash and are available, as `kubectl rollout status` decides; undefined until then. */
 export function rolledOut(observer: Observer, name: string, hash: string): RolledOutDeployment | undefined {
-  const deployment = observer.deployment(name);
+  const deployment = observer.deployments.get(name);
   const { replicas, updatedReplicas, availableReplicas, observedGeneration } = deployment?.status ?? {};
   const { generation } = deployment?.metadata ?? {};
   const wanted = deployment?.spec?.replicas;
@@ -136,8 +119,7 @@ export function rolledOut(observer: Observer, name: string, hash: string): Rolle
   const replicaSet = replicaSetsOf(observer, name).find(
     ({ spec }) => spec?.template?.metadata?.annotations?.[configHash] === written,
   );
-  const pods = observer
-    .pods()
+  const pods = [...observer.pods.values()]
     .filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.name === replicaSet?.metadata.name))
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => metadata.name)
@@ -148,9 +130,8 @@ export function rolledOut(observer: Observer, name: string, hash: string): Rolle
 
 /** Returns the ReplicaSets of a Deployment: one for each pod template that it had. */
 export function replicaSetsOf(observer: Observer, deployment: string) {
-  return observer
-    .replicaSets()
-    .filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === deployment));
+  const all = [...observer.replicaSets.values()];
+  return all.filter(({ metadata }) => metadata.ownerReferences?.some(({ name }) => name === deployment));
 }
 
 /** Returns the message of an Event with this reason on a Deployment, unless its resource version is in `seen`. */
@@ -160,11 +141,8 @@ export function eventOn(
   reason: string,
   seen: ReadonlySet<string>,
 ): string | undefined {
-  const event = observer
-    .events()
-    .find(
-      (each) =>
-        each.reason === reason && each.involvedObject.name === deployment && !seen.has(each.metadata.resourceVersion),
-    );
-  return event?.message;
+  const isNew = ({ metadata }: KubeObject) => !seen.has(metadata.resourceVersion);
+  return observer.events
+    .values()
+    .find((each) => each.reason === reason && each.involvedObject.name === deployment && isNew(each))?.message;
 }

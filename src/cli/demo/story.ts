@@ -82,7 +82,7 @@ async function roll(
   act: () => Promise<void>,
 ): Promise<RolledOutDeployment> {
   const { narrator, observer, clock } = cast;
-  const seen = new Set(observer.events().map(({ metadata }) => metadata.resourceVersion));
+  const seen = new Set(observer.events.values().map(({ metadata }) => metadata.resourceVersion));
   const from = clock.monotonic();
   await act();
   const hash = await observer.until("another hash of Deployment web", () => {
