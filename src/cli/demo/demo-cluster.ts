@@ -8,7 +8,7 @@ import { type KubeObject, resourcePath, resources } from "../../kube/api/resourc
 import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
 import { loadClusterConfig } from "../../kube/config/cluster-config.ts";
 import { type ApiClient, createApiClient } from "../../kube/http/client.ts";
-import { type Clock, sleep, systemClock } from "../../lib/clock.ts";
+import { sleep, systemClock } from "../../lib/clock.ts";
 import { runManager } from "../../manager/manager.ts";
 import { type Runnable, startRunnable } from "../../manager/run-assembly.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
@@ -41,14 +41,12 @@ export interface DemoClusterOptions {
   readonly context: string | undefined;
   readonly env: Environment;
   readonly homeDir: string | undefined;
-  readonly clock: Clock;
-  readonly userAgent: string;
   readonly signal: AbortSignal;
 }
 
 /** Starts a sandbox API server in this process and writes its kubeconfig into a temporary folder. */
 export async function openSandbox(
-  { clock, userAgent, ...options }: DemoClusterOptions,
+  options: DemoClusterOptions,
   behaviour: Pick<SandboxOptions, "podDelayMs" | "crashes"> = {},
 ): Promise<DemoCluster & { readonly config: ClusterConfig }> {
   const { startSandbox } = await import("../../../sandbox/sandbox.ts");
@@ -57,7 +55,7 @@ export async function openSandbox(
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, JSON.stringify(sandbox.kubeconfig(), undefined, 2), { mode: 0o600 });
   const config = await loadClusterConfig({ ...options, context: "sandbox", kubeconfigFlag: kubeconfig });
-  const client = createApiClient({ config, clock, userAgent });
+  const client = clientOf(config);
   return {
     client,
     config,
@@ -77,14 +75,9 @@ export async function openSandbox(
 
 /** Creates a namespace in a real cluster. Rejects with one line if the cluster is unreachable or denies access. */
 export async function openNamespace(options: DemoClusterOptions): Promise<DemoCluster> {
-  const { kubeconfig, context, env, homeDir, clock, userAgent, signal } = options;
-  const config = await loadClusterConfig({
-    env,
-    homeDir,
-    ...(kubeconfig !== undefined && { kubeconfigFlag: kubeconfig }),
-    ...(context !== undefined && { context }),
-  });
-  const client = createApiClient({ config, clock, userAgent });
+  const { kubeconfig, context, env, homeDir, signal } = options;
+  const config = await loadClusterConfig({ kubeconfigFlag: kubeconfig, context, env, homeDir });
+  const client = clientOf(config);
   const namespace = `wave-demo-${randomUUID().slice(0, 6)}`;
   try {
     await reach(client, config, signal);
@@ -111,7 +104,7 @@ export async function openNamespace(options: DemoClusterOptions): Promise<DemoCl
     stepMs: 120_000,
     close: async () => {
       try {
-        await removeNamespace(client, namespace, clock);
+        await removeNamespace(client, namespace);
       } catch (error) {
         const command = ["kubectl", ...flags, "delete", "namespace", namespace].join(" ");
         throw new Error(`namespace ${namespace} may still exist; to remove it, run: ${command} (${errorText(error)})`);
@@ -120,6 +113,10 @@ export async function openNamespace(options: DemoClusterOptions): Promise<DemoCl
       }
     },
   };
+}
+
+function clientOf(config: ClusterConfig): ApiClient {
+  return createApiClient({ config, clock: systemClock, userAgent: `wave-demo/${version()}` });
 }
 
 /** Checks that the server answers and accepts the credentials, before the demo creates anything. */
@@ -145,15 +142,15 @@ async function createNamespace(client: ApiClient, name: string): Promise<void> {
 }
 
 /** Deletes the namespace. Resolves when it is gone with everything in it. */
-async function removeNamespace(client: ApiClient, name: string, clock: Clock): Promise<void> {
+async function removeNamespace(client: ApiClient, name: string): Promise<void> {
   const path = resourcePath(resources.namespaces, { name });
   const limitMs = 120_000;
-  const from = clock.monotonic();
+  const from = systemClock.monotonic();
   try {
     await client.request<KubeObject>({ method: "DELETE", path });
-    while (clock.monotonic() - from < limitMs) {
+    while (systemClock.monotonic() - from < limitMs) {
       await client.request<KubeObject>({ method: "GET", path });
-      await sleep(clock, 250);
+      await sleep(systemClock, 250);
     }
   } catch (error) {
     if (isNotFound(error)) return;

@@ -7,7 +7,7 @@ import {
 } from "../../domain/references/annotations.ts";
 import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
-import { type Clock, sleep, systemClock } from "../../lib/clock.ts";
+import { sleep, systemClock } from "../../lib/clock.ts";
 import { createLogger } from "../../telemetry/logging/log.ts";
 import { listAll } from "../cluster/requests.ts";
 import { openCluster } from "../command/cluster-command.ts";
@@ -53,7 +53,7 @@ export async function runUiDemo(options: DemoClusterOptions, terminal: Terminal)
       "Press Ctrl-C to stop and to remove everything.",
     );
     if (terminal.outputToTerminal) await openBrowser(ui.url);
-    const context = { client: stage.client, clock: systemClock, signal: over };
+    const context = { client: stage.client, signal: over };
     try {
       await shop.build(context);
       await shop.edit(context);
@@ -79,7 +79,6 @@ function uiCall(args: readonly string[], terminal: Terminal) {
 
 interface ShopContext {
   readonly client: ApiClient;
-  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
@@ -172,14 +171,14 @@ class DemoShop {
     for (const { namespace, name, data } of configMaps)
       await create(context, resources.configMaps, namespace, { metadata: { name }, data } satisfies ConfigMap);
     // The API has whole seconds: Pods of the second of an edit might have read what was before.
-    await sleep(context.clock, 1_100, context.signal);
+    await sleep(systemClock, 1_100, context.signal);
     for (const each of workloads) await create(context, resources.deployments, each.namespace, deployment(each));
   }
 
   /** Edits the configuration until the signal is aborted, and then rejects with its reason. */
   async edit(context: ShopContext): Promise<never> {
-    while (!(await isRecorded(context))) await sleep(context.clock, 500, context.signal);
-    await sleep(context.clock, firstPauseMs, context.signal);
+    while (!(await isRecorded(context))) await sleep(systemClock, 500, context.signal);
+    await sleep(systemClock, firstPauseMs, context.signal);
     for (let turn = 1; ; turn++) for (const each of edits) await this.#editOnce(each, turn, context);
   }
 
@@ -188,13 +187,13 @@ class DemoShop {
     turn: number,
     context: ShopContext,
   ): Promise<void> {
-    const { client, clock, signal } = context;
+    const { client, signal } = context;
     if (namespace === "shop") this.#isBroken = breaks === true;
     const path = resourcePath(resources.configMaps, { namespace, name });
     await client.request({ method: "PATCH", path, body: { data: data(turn) }, query: { fieldManager: by }, signal });
-    const until = clock.monotonic() + pauseMs;
-    while (clock.monotonic() < until) {
-      await sleep(clock, 1_000, signal);
+    const until = systemClock.monotonic() + pauseMs;
+    while (systemClock.monotonic() < until) {
+      await sleep(systemClock, 1_000, signal);
       if (this.#isBroken) await this.#restart(context);
     }
   }

@@ -84,15 +84,7 @@ async function runDemo({ values, terminal }: CommandCall<typeof flags>): Promise
   const { signal } = interruption;
   const { keep, kubeconfig, context } = values;
   const { env, homeDir } = terminal;
-  const options = {
-    kubeconfig,
-    context,
-    env,
-    homeDir,
-    clock: systemClock,
-    userAgent: `wave-demo/${version()}`,
-    signal,
-  };
+  const options = { kubeconfig, context, env, homeDir, signal };
   const isInProcess = kubeconfig === undefined && context === undefined;
   if (values.ui && (!isInProcess || keep)) throw new UsageError(argumentErrorTexts.uiOfDemo);
   const open = isInProcess ? openSandbox : openNamespace;
@@ -125,7 +117,7 @@ async function perform(stage: DemoCluster, keep: boolean, terminal: Terminal, si
     const { client, namespace, stepMs } = stage;
     const watch = AbortSignal.any([over, watching.signal]);
     const observer = observe({ client, namespace, stepMs, clock: systemClock, log, signal: watch });
-    const ending = await runStory({ stage, observer, narrator, clock: systemClock, signal: over });
+    const ending = await runStory({ stage, observer, narrator, signal: over });
     const seconds = ((systemClock.monotonic() - from) / 1000).toFixed(1);
     narrator.paragraph(
       `Done in ${seconds} s: ${ending.edits} changes, ${ending.rollouts} of them visible to the Pod, ${ending.rollouts} rollouts.`,
@@ -147,15 +139,11 @@ interface SwitchedLogger extends Logger {
 
 /** Returns a logger that writes only warnings and errors until `showAll` is called: during the steps, the narrator shows what happens. */
 function createLog(terminal: Terminal, color: boolean): SwitchedLogger {
-  const options = { format: "text", clock: systemClock, write: terminal.write, color } as const;
-  const all = createLogger({ ...options, level: "info" });
-  const { warn, error } = all;
+  const all = createLogger({ format: "text", level: "info", clock: systemClock, write: terminal.write, color });
   let shown = false;
   return {
-    debug: () => {},
+    ...all,
     info: (message, fields) => (shown ? all.info(message, fields) : undefined),
-    warn,
-    error,
     showAll: () => {
       shown = true;
     },

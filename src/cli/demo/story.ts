@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ConfigMap, Deployment, Secret } from "#kubernetes";
 import { updateOnConfigChange } from "../../domain/references/annotations.ts";
 import { type KubeObject, type Resource, resourcePath, resources } from "../../kube/api/resources.ts";
-import type { Clock } from "../../lib/clock.ts";
+import { systemClock } from "../../lib/clock.ts";
 import type { DemoCluster } from "./demo-cluster.ts";
 import { describeChange, type Narrator, shortHash } from "./narrator.ts";
 import { eventOn, hashOf, type Observer, type RolledOutDeployment, replicaSetsOf, rolledOut } from "./observer.ts";
@@ -11,7 +11,6 @@ interface StoryContext {
   readonly stage: DemoCluster;
   readonly observer: Observer;
   readonly narrator: Narrator;
-  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
@@ -72,7 +71,7 @@ async function editPage(cast: StoryContext, before: RolledOutDeployment): Promis
 
 async function createToken(cast: StoryContext, before: RolledOutDeployment): Promise<RolledOutDeployment> {
   cast.narrator.command(kubectl(cast, "create secret generic web-token --from-file=token"));
-  return roll(cast, before, () => create(cast, resources.secrets, token(randomUUID)));
+  return roll(cast, before, () => create(cast, resources.secrets, token()));
 }
 
 /** Runs an action that must replace the Pods of the Deployment, and shows the rollout. */
@@ -81,15 +80,15 @@ async function roll(
   before: RolledOutDeployment,
   act: () => Promise<void>,
 ): Promise<RolledOutDeployment> {
-  const { narrator, observer, clock } = cast;
+  const { narrator, observer } = cast;
   const seen = new Set(observer.events.values().map(({ metadata }) => metadata.resourceVersion));
-  const from = clock.monotonic();
+  const from = systemClock.monotonic();
   await act();
   const hash = await observer.until("another hash of Deployment web", () => {
     const current = hashOf(observer, "web");
     return current === before.hash ? undefined : current;
   });
-  const tookMs = Math.max(1, Math.round(clock.monotonic() - from));
+  const tookMs = Math.max(1, Math.round(systemClock.monotonic() - from));
   narrator.seen(
     "hash",
     describeChange(shortHash(before.hash), shortHash(hash)),
@@ -118,23 +117,19 @@ async function editNotes(cast: StoryContext, before: RolledOutDeployment): Promi
   await create(cast, resources.configMaps, witnessPage);
   await create(cast, resources.deployments, witness);
   await observer.until("the hash of Deployment witness", () => hashOf(observer, "witness"));
-  const { generation } = (await read(cast, resources.deployments, "web")).metadata;
+  const path = resourcePath(resources.deployments, { namespace: stage.namespace, name: "web" });
+  const { metadata } = await stage.client.request<KubeObject>({ method: "GET", path, signal: cast.signal });
   const current = hashOf(observer, "web");
   const after = rolledOut(observer, "web", before.hash);
-  if (generation !== before.generation || current !== before.hash || after?.replicaSet !== before.replicaSet) {
+  if (metadata.generation !== before.generation || current !== before.hash || after?.replicaSet !== before.replicaSet) {
     throw new Error("Deployment web changed, although no Pod reads the edited key");
   }
   narrator.seen("hash", describeChange(shortHash(before.hash), shortHash(current)));
   narrator.seen("Pod", describeChange(before.pods.join(", "), after.pods.join(", ")));
   narrator.why(
     "Wave has processed the edit: Deployment witness, created after the edit, already has its hash.",
-    `Deployment web still has generation ${generation}, so Wave wrote nothing.`,
+    `Deployment web still has generation ${metadata.generation}, so Wave wrote nothing.`,
   );
-
-  async function read({ signal }: StoryContext, resource: Resource, name: string): Promise<KubeObject> {
-    const path = resourcePath(resource, { namespace: stage.namespace, name });
-    return stage.client.request<KubeObject>({ method: "GET", path, signal });
-  }
 }
 
 /** Returns the kubectl command that a person would type. */
@@ -142,7 +137,7 @@ function kubectl({ stage }: StoryContext, command: string): string {
   return ["kubectl", ...stage.namespaceFlags, command].join(" ");
 }
 
-async function create({ stage, signal }: StoryContext, resource: Resource, body: Deployment | object): Promise<void> {
+async function create({ stage, signal }: StoryContext, resource: Resource, body: object): Promise<void> {
   const path = resourcePath(resource, { namespace: stage.namespace });
   await stage.client.request({ method: "POST", path, body, query: { fieldManager: "wave-demo" }, signal });
 }
@@ -187,8 +182,8 @@ export const web: Deployment = {
 };
 
 /** Returns the optional Secret that {@link web} reads, which the last step creates. Its value is random. */
-export function token(random: () => string): Secret {
-  return { apiVersion: "v1", kind: "Secret", metadata: { name: "web-token" }, stringData: { token: random() } };
+function token(): Secret {
+  return { apiVersion: "v1", kind: "Secret", metadata: { name: "web-token" }, stringData: { token: randomUUID() } };
 }
 
 const witnessPage: ConfigMap = {

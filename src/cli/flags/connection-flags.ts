@@ -77,8 +77,8 @@ export const connectionFlags = {
 export function chosenCluster(values: Partial<FlagValues<typeof clusterFlags>>): ChosenCluster {
   const { kubeconfig, context, server, token, as } = values;
   return {
-    ...(kubeconfig === undefined ? {} : { kubeconfigFlag: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
+    kubeconfigFlag: kubeconfig,
+    context,
     overrides: {
       server,
       token,

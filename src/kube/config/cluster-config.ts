@@ -14,9 +14,9 @@ import { type ConfigOverrides, overridePod, proxyFromEnvironment } from "./overr
 /** The cluster that a person chooses, by flags. */
 export interface ChosenCluster {
   /** Value of `--kubeconfig`; empty if not set. */
-  readonly kubeconfigFlag?: string;
+  readonly kubeconfigFlag?: string | undefined;
   /** Value of `--context`; empty if not set. If set, the ServiceAccount of the Pod is skipped, because it has no contexts. */
-  readonly context?: string;
+  readonly context?: string | undefined;
   /** Values of flags that replace what is configured. With a server, the ServiceAccount of the Pod is skipped, as in kubectl. */
   readonly overrides?: ConfigOverrides;
 }
