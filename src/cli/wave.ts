@@ -47,13 +47,12 @@ async function commandNamed(name: string): Promise<Command> {
 
 /** Answers the completion request of a shell. Loads a command only to complete its flags. */
 async function completeWords(words: readonly string[], terminal: Terminal): Promise<number> {
-  const { complete } = await import("./completion/completion.ts");
-  const { shells } = await import("./completion/completion.ts");
+  const { complete, shells } = await import("./completion/completion.ts");
   const { helpTopics } = await import("./help/overview.ts");
   const summaries = new Map(Object.entries(commands).map(([name, { summary }]) => [name, summary]));
   summaries.set("help", "Show help for a command or a topic");
   const topics = [...summaries.keys(), ...Object.keys(helpTopics)];
-  return complete(words, { summaries, load: commandNamed, words: { completion: shells, help: topics } }, terminal);
+  return complete(words, { summaries, load: commandNamed, words: { completion: shells, help: topics }, terminal });
 }
 
 /** Returns a terminal that writes `kubectl wave COMMAND` instead of `wave COMMAND` if kubectl runs Wave as its plugin. */

@@ -1,7 +1,8 @@
-import type { ArgumentKind, Command } from "../command/command.ts";
+import type { ArgumentKind, Command, Terminal } from "../command/command.ts";
 import { acceptsWorkloads, findArgumentKind } from "../command/workload-argument.ts";
-import type { CompletedNames, Flag } from "../flags/flag-types.ts";
+import type { Flag } from "../flags/flag-types.ts";
 import type { FlagTable } from "../flags/parse-flags.ts";
+import { type CommandLine, namesOf, otherKinds } from "./cluster-names.ts";
 
 /** What a shell offers for a word. */
 interface Candidates {
@@ -13,33 +14,18 @@ interface Candidates {
 }
 
 /** A word to offer, with its meaning. */
-export interface Candidate {
+interface Candidate {
   readonly word: string;
   readonly means?: string | undefined;
 }
 
-/** The commands and cluster reads that candidates come from. */
+/** The commands that candidates come from. */
 export interface Completable {
   readonly summaries: ReadonlyMap<string, string>;
   readonly load: (name: string) => Promise<Command>;
   /** The words of commands that take neither flags nor objects. */
   readonly words: Readonly<Record<string, readonly string[]>>;
-  /** Reads names from the cluster or the kubeconfig that the line selects. Returns an empty list if the cluster does not answer in time. */
-  readonly namesOf: (query: NameQuery) => Promise<readonly string[]>;
-  /** Reads the additional kinds of the running Wave, such as `rollouts.argoproj.io`. Returns an empty list likewise. */
-  readonly otherKinds: (line: CommandLine) => Promise<readonly string[]>;
-}
-
-/** The part of a command line that selects cluster and namespace. */
-export interface CommandLine {
-  readonly flags: FlagTable;
-  /** The words before the word to complete. */
-  readonly words: readonly string[];
-}
-
-/** A request for names of one kind. */
-export interface NameQuery extends CommandLine {
-  readonly of: ArgumentKind<string> | CompletedNames;
+  readonly terminal: Terminal;
 }
 
 const nothing: Candidates = { offered: [] };
@@ -61,9 +47,10 @@ export async function candidatesFor(words: readonly string[], wave: Completable)
   const afterFlags = before.includes("--");
   const line = { flags: accepts.flags, words: before };
   const flag = afterFlags ? undefined : flagOf(accepts.flags, before.at(-1) ?? "");
-  if (flag?.placeholder !== undefined) return valuesOf(flag, current, { ...line, words: before.slice(0, -1) }, wave);
-  if (!afterFlags && current.startsWith("-")) return flagsFor(accepts.flags, current, line, wave);
-  return objectsFor(accepts.kinds ?? [], current, line, wave);
+  if (flag?.placeholder !== undefined)
+    return valuesOf(flag, current, { ...line, words: before.slice(0, -1) }, wave.terminal);
+  if (!afterFlags && current.startsWith("-")) return flagsFor(current, line, wave.terminal);
+  return objectsFor(accepts.kinds ?? [], current, line, wave.terminal);
 }
 
 function wordsOf(words: readonly string[]): readonly Candidate[] {
@@ -81,7 +68,8 @@ function flagOf(flags: FlagTable, word: string): Flag<unknown> | undefined {
   return Object.hasOwn(flags, name) ? flags[name] : Object.values(flags).find(({ short }) => short === name);
 }
 
-async function flagsFor(flags: FlagTable, current: string, line: CommandLine, wave: Completable): Promise<Candidates> {
+async function flagsFor(current: string, line: CommandLine, terminal: Terminal): Promise<Candidates> {
+  const { flags } = line;
   const [, name, value] = /^(--?[^=]+)=(.*)$/s.exec(current) ?? [];
   if (name === undefined) {
     const all = Object.entries(flags).flatMap(([flag, { help, hasNoEffect }]) =>
@@ -93,7 +81,7 @@ async function flagsFor(flags: FlagTable, current: string, line: CommandLine, wa
   }
   const flag = flagOf(flags, name);
   if (flag === undefined) return nothing;
-  const { offered, ...rest } = await valuesOf(flag, value ?? "", line, wave);
+  const { offered, ...rest } = await valuesOf(flag, value ?? "", line, terminal);
   return { ...rest, offered: offered.map(({ word, means }) => ({ word: `${name}=${word}`, means })) };
 }
 
@@ -102,11 +90,11 @@ async function valuesOf(
   { completes, isList, placeholder = "" }: Flag<unknown>,
   typed: string,
   line: CommandLine,
-  wave: Completable,
+  terminal: Terminal,
 ): Promise<Candidates> {
   if (completes === undefined) return { offered: [], files: placeholder === "FILE" || placeholder === "DIR" };
   const known = isList ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
-  const words = typeof completes === "string" ? await wave.namesOf({ of: completes, ...line }) : completes;
+  const words = typeof completes === "string" ? await namesOf(completes, line, terminal) : completes;
   return { offered: wordsOf(words.map((word) => known + word)).filter(startsWith(typed)) };
 }
 
@@ -115,20 +103,20 @@ async function objectsFor(
   kinds: readonly ArgumentKind<string>[],
   current: string,
   line: CommandLine,
-  wave: Completable,
+  terminal: Terminal,
 ): Promise<Candidates> {
   const [typed = "", name] = current.split("/");
   const before = (word: string) => kinds.find(({ names }) => names.includes(word.toLowerCase()));
   const named =
     name === undefined ? line.words.map(before).find((row) => row !== undefined) : findArgumentKind(typed, kinds);
   if (named !== undefined) {
-    const names = await wave.namesOf({ of: named, ...line });
+    const names = await namesOf(named, line, terminal);
     const prefix = name === undefined ? "" : `${typed}/`;
     return { offered: wordsOf(names.map((each) => prefix + each)).filter(startsWith(current)) };
   }
   if (name !== undefined) return nothing;
   // Of the kinds with a group in their name, only those that this Wave rolls.
-  const others = acceptsWorkloads(kinds) ? await wave.otherKinds(line) : [];
+  const others = acceptsWorkloads(kinds) ? await otherKinds(line, terminal) : [];
   const all = [...kinds.map(({ kind }) => kind.toLowerCase()).filter((kind) => !kind.includes(".")), ...others];
   const offered = wordsOf(all.map((kind) => `${kind}/`)).filter(startsWith(current));
   return { offered, continues: offered.length > 0 };

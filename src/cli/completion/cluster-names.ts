@@ -11,14 +11,20 @@ import { clusterConfigOf, withCluster } from "../command/cluster-command.ts";
 import type { ArgumentKind, Terminal } from "../command/command.ts";
 import { wantedKinds } from "../flags/compatibility-flags.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
-import { UsageError } from "../flags/flag-types.ts";
-import { type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
-import type { CommandLine, NameQuery } from "./candidates.ts";
+import { type CompletedNames, UsageError } from "../flags/flag-types.ts";
+import { type FlagTable, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
 
 /** A person waits for the completion, so names and time are limited. */
 const [mostNames, mostMs] = [500, 2_000];
 /** The limit for additional kinds, which only extend an offer that needs no cluster. In milliseconds. */
 const kindsMs = 500;
+
+/** The part of a command line that selects cluster and namespace. */
+export interface CommandLine {
+  readonly flags: FlagTable;
+  /** The words before the word to complete. */
+  readonly words: readonly string[];
+}
 
 /** The cluster and namespace that a line selects, with a client that keeps to the time limit. */
 interface CompletionCluster {
@@ -28,7 +34,11 @@ interface CompletionCluster {
 }
 
 /** Lists names in the cluster or the kubeconfig that the line selects. Returns an empty list if the line or the cluster is wrong. */
-export async function namesOf({ of, ...line }: NameQuery, terminal: Terminal): Promise<readonly string[]> {
+export async function namesOf(
+  of: ArgumentKind<string> | CompletedNames,
+  line: CommandLine,
+  terminal: Terminal,
+): Promise<readonly string[]> {
   if (of === "contexts") return contextNames(line, terminal);
   return askCluster(line, terminal, mostMs, async ({ client, namespace }) => {
     const resource = of === "namespaces" ? resources.namespaces : await servedAs(client, of);

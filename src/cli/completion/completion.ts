@@ -1,12 +1,11 @@
 // Completion for shells. This folder knows the flags and kinds of commands, and reads only names from the cluster.
 import { formatList } from "../../domain/syntax/names.ts";
 import { printable } from "../../lib/printable.ts";
-import { argumentErrorTexts, exitCodes, type Terminal } from "../command/command.ts";
+import { argumentErrorTexts, exitCodes } from "../command/command.ts";
 import { flagCommand } from "../command/help.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { joined } from "../output/table.ts";
 import { type Completable, candidatesFor } from "./candidates.ts";
-import { namesOf, otherKinds } from "./cluster-names.ts";
 
 /** `wave completion SHELL`: prints the completion script of a shell. */
 export const completion = flagCommand({
@@ -41,21 +40,13 @@ export const completion = flagCommand({
  * line is a directive in the numbers of cobra, which kubectl also understands
  * (https://github.com/spf13/cobra/blob/main/site/content/completions/_index.md).
  */
-export async function complete(
-  words: readonly string[],
-  wave: Omit<Completable, "namesOf" | "otherKinds">,
-  terminal: Terminal,
-): Promise<number> {
-  const { offered, files, continues } = await candidatesFor(words, {
-    ...wave,
-    namesOf: (query) => namesOf(query, terminal),
-    otherKinds: (line) => otherKinds(line, terminal),
-  });
+export async function complete(words: readonly string[], wave: Completable): Promise<number> {
+  const { offered, files, continues } = await candidatesFor(words, wave);
   const lines = offered.map(({ word, means }) =>
     means === undefined ? printable(word) : `${printable(word)}\t${printable(means)}`,
   );
   const directive = files ? filesToo : continues ? noFiles | noSpace : noFiles;
-  terminal.write(joined([...lines, `:${directive}`]));
+  wave.terminal.write(joined([...lines, `:${directive}`]));
   return exitCodes.done;
 }
 
