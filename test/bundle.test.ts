@@ -58,7 +58,6 @@ const mayContain: Readonly<Record<string, readonly string[]>> = {
   ],
   "delete-pod": ["src/cache", "src/controllers", "src/domain", "src/kube", "src/lib", "src/manager", "src/runtime"],
   dist: ["node_modules/yaml"],
-  help: ["src/cli/command"],
   "log-messages": ["src/telemetry"],
   manager: [
     "src/cache",
@@ -74,7 +73,6 @@ const mayContain: Readonly<Record<string, readonly string[]>> = {
   notifier: ["src/notify", "src/telemetry"],
   printable: ["src/lib"],
   "proxy-tunnel": ["src/kube"],
-  "run-help": ["src/cli/run"],
   // What the hook before `helm uninstall` runs.
   "scheduling-holds": ["src/cli/cluster", "src/cli/command", "src/cli/release"],
   webhook: ["src/domain", "src/telemetry", "src/webhook"],

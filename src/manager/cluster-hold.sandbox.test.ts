@@ -27,17 +27,16 @@ async function start(flags: readonly string[], onWave: Readonly<Record<string, s
   const { metadata, ...web } = workloadObject({ pod: { containers } });
   const deployments = "/apis/apps/v1/namespaces/default/deployments";
   await create(deployments, { ...web, metadata: { name: "web", annotations: metadata?.annotations } });
-  const request = parseRunArguments(["--metrics-bind-address=0", "--settle=0", ...flags], {
+  const settings = parseRunArguments(["--metrics-bind-address=0", "--settle=0", ...flags], {
     POD_NAMESPACE: "wave-system",
   });
-  if (request.action !== "run") throw new Error("no settings");
   const server = new URL(sandbox.url);
   const config = { server, source: "a test", tls: unchanging({ insecure: false }), credentials: fixedCredentials() };
   const metrics = new MetricsRegistry();
 
   const run = async () => {
     const dependencies = { clock: systemClock, log: silentLogger, metrics, version: "0", identity: "test" };
-    const assembly = await assemble({ ...request.settings, leaderElection: undefined }, config, dependencies);
+    const assembly = await assemble({ ...settings, leaderElection: undefined }, config, dependencies);
     const stop = new AbortController();
     const running = runAssembly(assembly, {
       log: silentLogger,

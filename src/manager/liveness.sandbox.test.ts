@@ -15,16 +15,15 @@ it("a Wave without leader election is restarted if the API server has refused it
   const free = await listen(createServer());
   await free.close();
   const ports = ["--metrics-bind-address=0", `--health-probe-bind-address=127.0.0.1:${free.port}`];
-  const request = parseRunArguments(
+  const settings = parseRunArguments(
     [`--kubeconfig=${join(folder, "kubeconfig")}`, ...ports, "--leader-election=false"],
     {},
   );
-  if (request.action !== "run") throw new Error("no settings");
   let passedMs = 0;
   const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + passedMs };
   const ending = new AbortController();
   const about = { clock, log: silentLogger, env: {}, homeDir: folder, version: "0", signal: ending.signal };
-  const ended = runManager(request.settings, about);
+  const ended = runManager(settings, about);
   onTestFinished(async () => {
     ending.abort();
     await ended;

@@ -39,11 +39,10 @@ async function start(answers: Answer[], outcomes: readonly string[]) {
       "--settle=0",
       "--max-concurrent-rollouts=0",
     ];
-    const request = parseRunArguments([...files, ...off, ...flags], {});
-    if (request.action !== "run") throw new Error("no settings");
+    const settings = parseRunArguments([...files, ...off, ...flags], {});
     const ending = new AbortController();
     const about = { clock: systemClock, log: silentLogger, env: {}, homeDir: folder, version: "0" };
-    const ended = runManager(request.settings, { ...about, signal: ending.signal });
+    const ended = runManager(settings, { ...about, signal: ending.signal });
     const stop = () => {
       ending.abort();
       return ended;

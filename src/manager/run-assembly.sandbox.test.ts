@@ -28,8 +28,7 @@ it("writes no hash before the hash key is known", async () => {
   // Without it, the API server takes the field manager from the user agent, which is that of Wave.
   await client.request({ method: "POST", path: deployments, query: { fieldManager: "test" }, body });
 
-  const request = parseRunArguments(["--hash-key-secret=default/wave-hash-key", "--metrics-bind-address=0"], {});
-  if (request.action !== "run") throw new Error("no settings");
+  const settings = parseRunArguments(["--hash-key-secret=default/wave-hash-key", "--metrics-bind-address=0"], {});
   const config = {
     server: new URL(sandbox.url),
     source: "a test",
@@ -37,7 +36,7 @@ it("writes no hash before the hash key is known", async () => {
     credentials: fixedCredentials(),
   };
   const dependencies = { clock: systemClock, log: silentLogger, metrics: new MetricsRegistry(), version: "0" };
-  const assembly = await assemble(request.settings, config, { ...dependencies, identity: "test" });
+  const assembly = await assemble(settings, config, { ...dependencies, identity: "test" });
   const stop = new AbortController();
   const onFailure = (error: unknown) => stop.abort(error);
   const running = runAssembly(assembly, { log: silentLogger, signal: stop.signal, onFailure });

@@ -31,13 +31,12 @@ async function start(format: (typeof logFormats)[number]) {
   });
   const files = [`--kubeconfig=${join(folder, "kubeconfig")}`, `--notify=${join(folder, "notify.json")}`];
   const ports = ["--metrics-bind-address=0", "--health-probe-bind-address=0"];
-  const request = parseRunArguments([...files, ...ports, "--settle=0", "--max-concurrent-rollouts=0"], {});
-  if (request.action !== "run") throw new Error("no settings");
+  const settings = parseRunArguments([...files, ...ports, "--settle=0", "--max-concurrent-rollouts=0"], {});
   const lines: string[] = [];
   const log = createLogger({ format, level: "debug", clock: systemClock, write: (line) => void lines.push(line) });
   const ending = new AbortController();
   const about = { clock: systemClock, log, env: {}, homeDir: folder, version: "0" };
-  const ended = runManager(request.settings, { ...about, signal: ending.signal });
+  const ended = runManager(settings, { ...about, signal: ending.signal });
   onTestFinished(async () => {
     ending.abort();
     await ended;

@@ -81,7 +81,7 @@ describeOnControlPlane("the chart", (cluster) => {
   it.for(Object.entries(set))("turns %s into an argument that Wave accepts", async ([path, [value, argument]]) => {
     const given = await args({ [path]: value });
     expect(given).toContain(argument);
-    expect(parseRunArguments(given, { POD_NAMESPACE: "wave-system" })).toMatchObject({ action: "run" });
+    expect(() => parseRunArguments(given, { POD_NAMESPACE: "wave-system" })).not.toThrow();
   });
 
   it("accepts an update rate of 0 like the chart of Wave 0.11, although the flag rejects it", async () => {

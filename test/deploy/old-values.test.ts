@@ -36,7 +36,7 @@ describeOnControlPlane("a values file of Wave 0.11", (cluster) => {
     expect({ resources, volumeMounts }).toEqual({ resources: old.resources, volumeMounts: old.extraVolumeMounts });
     expect(imagePullPolicy).toBe("Always");
     expect(parseRunArguments(args.slice(1), { POD_NAMESPACE: "wave-system" })).toMatchObject({
-      settings: { syncPeriodMs: 36_000_000, updateRate: 2.5, updateBurst: 200, webhooks: {}, leaderElection: {} },
+      ...{ syncPeriodMs: 36_000_000, updateRate: 2.5, updateBurst: 200, webhooks: {}, leaderElection: {} },
     });
     for (const kind of ["PodDisruptionBudget", "ServiceAccount", "ClusterRole", "MutatingWebhookConfiguration"]) {
       expect(ofKind(kind, manifests), kind).not.toEqual([]);

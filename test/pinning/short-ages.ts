@@ -55,10 +55,9 @@ export async function startWithShortAges(
     "--health-probe-bind-address=0",
     ...(webhooks ? webhookArgs : []),
   ];
-  const parsed = parseRunArguments(args, {});
-  if (parsed.action !== "run") throw new Error("no settings");
+  const settings = parseRunArguments(args, {});
   const config = await loadClusterConfig({ kubeconfigFlag: kubeconfig, env: {}, homeDir: "/" });
-  const assembly = await assemble(parsed.settings, config, {
+  const assembly = await assemble(settings, config, {
     clock: systemClock,
     log: silentLogger,
     metrics: new MetricsRegistry(),

@@ -278,5 +278,4 @@ export const commandErrorTexts = {
     `${object} not requested: wave roll does not end the hold ${quoted(hold)}. ${message}`,
   hashUnknown: (cause: string) =>
     `the hash to approve is unknown. ${cause} Take its first 8 digits from the Event RolloutHeld and write them to the annotation wave.pusher.com/approved.`,
-  helpRequested: (action: string) => `the arguments request ${action}`,
 } as const;

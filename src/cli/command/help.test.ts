@@ -5,7 +5,7 @@ import { repository } from "../../lib/project-address.ts";
 import { flagsWithoutEffect } from "../flags/compatibility-flags.ts";
 import { bool, text } from "../flags/flag-types.ts";
 import { runFlags } from "../flags/run-flags.ts";
-import { runHelp } from "../run/run-help.ts";
+import { runHelp } from "../run/run.ts";
 import { version } from "./command.ts";
 import { docsAddress, docsPages, renderHelp } from "./help.ts";
 
@@ -85,7 +85,7 @@ describe("renderHelp", () => {
 
 describe("wave run --help-all", () => {
   it("shows every flag once, in lines of at most 80 columns except one example", () => {
-    const lines = runHelp("all").split("\n");
+    const lines = renderHelp(runHelp, runFlags, "all").split("\n");
     expect(lines.filter((line) => line.length > 80)).toEqual([
       "  wave run --enable-webhooks --webhook-bind-address=127.0.0.1:9443 --webhook-url=https://127.0.0.1:9443",
     ]);

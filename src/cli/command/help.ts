@@ -1,13 +1,6 @@
 import { repository } from "../../lib/project-address.ts";
 import { type Flag, UsageError } from "../flags/flag-types.ts";
-import {
-  type FlagTable,
-  type FlagValues,
-  type GivenFlag,
-  type HelpScope,
-  parseFlags,
-  variableOf,
-} from "../flags/parse-flags.ts";
+import { type Arguments, type FlagTable, type HelpScope, parseFlags, variableOf } from "../flags/parse-flags.ts";
 import { joined, unbreakable, wrapped } from "../output/table.ts";
 import { type ArgumentKind, accepting, type Command, exitCodes, type Terminal, version } from "./command.ts";
 
@@ -193,11 +186,7 @@ export function docsAddress(page: keyof typeof docsPages, heading?: string): str
 }
 
 /** One call of a command. */
-export interface CommandCall<T extends FlagTable> {
-  readonly values: FlagValues<T>;
-  /** The flags that an argument or a variable sets; all other flags have their defaults. */
-  readonly given: ReadonlyMap<string, GivenFlag>;
-  readonly positionals: readonly string[];
+export interface CommandCall<T extends FlagTable> extends Arguments<T> {
   readonly terminal: Terminal;
 }
 

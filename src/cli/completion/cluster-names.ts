@@ -12,7 +12,7 @@ import type { ArgumentKind, Terminal } from "../command/command.ts";
 import { wantedKinds } from "../flags/compatibility-flags.ts";
 import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { type CompletedNames, UsageError } from "../flags/flag-types.ts";
-import { type FlagTable, type GivenFlag, parseFlags } from "../flags/parse-flags.ts";
+import { type FlagTable, type GivenFlag, parseArguments } from "../flags/parse-flags.ts";
 
 /** A person waits for the completion, so names and time are limited. */
 const [mostNames, mostMs] = [500, 2_000];
@@ -72,10 +72,9 @@ export function otherKinds(line: CommandLine, terminal: Terminal): Promise<reado
 /** Returns the contexts of the kubeconfig that the line selects, without a request. */
 async function contextNames({ flags, words }: CommandLine, { env, homeDir }: Terminal): Promise<readonly string[]> {
   return withoutMistakes(async () => {
-    const parsed = parseFlags({ ...flags, ...connectionFlags }, words, env);
-    if (parsed.action !== "run") return [];
+    const { values } = parseArguments({ ...flags, ...connectionFlags }, words, env);
     const { loadContextNames } = await import("../../kube/config/cluster-config.ts");
-    return loadContextNames({ kubeconfigFlag: parsed.values.kubeconfig ?? "", env, homeDir });
+    return loadContextNames({ kubeconfigFlag: values.kubeconfig ?? "", env, homeDir });
   });
 }
 
@@ -98,9 +97,8 @@ async function askCluster(
 ): Promise<readonly string[]> {
   const until = systemClock.monotonic() + ms;
   return withoutMistakes(async () => {
-    const parsed = parseFlags({ ...flags, ...connectionFlags, namespace: namespaceFlag }, words, terminal.env);
-    if (parsed.action !== "run") return [];
-    const { values, given } = parsed;
+    const table = { ...flags, ...connectionFlags, namespace: namespaceFlag };
+    const { values, given } = parseArguments(table, words, terminal.env);
     const config = await clusterConfigOf(values, terminal);
     return withCluster("complete", config, async ({ client, namespace }) => {
       const hurried: CompletionCluster["client"] = {

@@ -170,9 +170,7 @@ export function startWave(
   // A person watches, so edits neither settle nor wait for earlier rollouts.
   const atOnce = ["--settle=0", "--max-concurrent-rollouts=0"];
   // Without the environment: the demo must not depend on variables for `wave run`.
-  const request = parseRunArguments([...withoutPorts, ...atOnce, ...flags], {});
-  if (request.action !== "run") throw new Error(`not flags of wave run: ${flags.join(" ")}`);
-  const { settings } = request;
+  const settings = parseRunArguments([...withoutPorts, ...atOnce, ...flags], {});
   const { env, homeDir } = terminal;
   const deps = { clock: systemClock, log, env, homeDir, version: version() };
   return startRunnable("Wave", (signal) => runManager(settings, { ...deps, signal }), onFailure);

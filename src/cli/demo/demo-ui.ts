@@ -12,7 +12,7 @@ import { createLogger } from "../../telemetry/logging/log.ts";
 import { listAll } from "../cluster/requests.ts";
 import { openCluster } from "../command/cluster-command.ts";
 import { exitCodes, type Terminal } from "../command/command.ts";
-import { parseFlags } from "../flags/parse-flags.ts";
+import { parseArguments } from "../flags/parse-flags.ts";
 import { hasColors } from "../output/table.ts";
 import { openBrowser, readPageFiles, startUi } from "../ui/start-ui.ts";
 import { uiFlags } from "../ui/ui-flags.ts";
@@ -40,7 +40,7 @@ export async function runUiDemo(options: DemoClusterOptions, terminal: Terminal)
   const log = createLogger({ format: "text", clock: systemClock, write: terminal.writeError, color, level: "error" });
   const wave = startWave([...stage.waveFlags, ...election, ...pacing], terminal, log, fail);
   try {
-    const call = uiCall([...stage.kubectlFlags, ...pacing], terminal);
+    const call = { ...parseArguments(uiFlags, [...stage.kubectlFlags, ...pacing], {}), terminal };
     const cluster = await openCluster("ui", stage.config, {});
     const members = [{ cluster, context: "demo" }];
     const ui = await startUi({ call, members, files, diagnoses: false, clock: systemClock, signal: over });
@@ -69,12 +69,6 @@ export async function runUiDemo(options: DemoClusterOptions, terminal: Terminal)
     await wave.stop();
     await stage.close();
   }
-}
-
-function uiCall(args: readonly string[], terminal: Terminal) {
-  const parsed = parseFlags(uiFlags, args, {});
-  if (parsed.action !== "run") throw new Error(`not flags of wave ui: ${args.join(" ")}`);
-  return { ...parsed, terminal };
 }
 
 interface ShopContext {

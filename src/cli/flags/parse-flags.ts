@@ -19,18 +19,20 @@ export interface GivenFlag {
 /** Which part of the help is wanted: `--help` shows the usual case, `--help-all` everything. */
 export type HelpScope = "usual" | "all";
 
+/** The flags and other arguments of a command. */
+export interface Arguments<T extends FlagTable> {
+  readonly values: FlagValues<T>;
+  /** The flags that were given, by argument or variable. All others have their defaults. */
+  readonly given: ReadonlyMap<string, GivenFlag>;
+  /** The arguments that are not flags, in order. */
+  readonly positionals: readonly string[];
+}
+
 /** The result of parsing the arguments of a command. */
-export type ParsedFlags<T extends FlagTable> =
+type ParsedFlags<T extends FlagTable> =
   | { readonly action: "help"; readonly scope: HelpScope }
   | { readonly action: "version" }
-  | {
-      readonly action: "run";
-      readonly values: FlagValues<T>;
-      /** The flags that were given, by argument or variable. All others have their defaults. */
-      readonly given: ReadonlyMap<string, GivenFlag>;
-      /** The arguments that are not flags, in order. */
-      readonly positionals: readonly string[];
-    };
+  | ({ readonly action: "run" } & Arguments<T>);
 
 /** Returns the environment variable of a flag: `update-rate` → `WAVE_UPDATE_RATE`. */
 export function variableOf(name: string): string {
@@ -81,6 +83,13 @@ export function parseFlags<T extends FlagTable>(table: T, args: readonly string[
     if (!given.has(name) && text !== undefined && text !== "") given.set(name, { source: variableOf(name), text });
   }
   return { action: "run", values: valuesOf(table, given), given, positionals };
+}
+
+/** Parses flags like {@link parseFlags}, where help makes no sense. Throws a UsageError also for `--help` and `--version`. */
+export function parseArguments<T extends FlagTable>(table: T, args: readonly string[], env: Environment): Arguments<T> {
+  const parsed = parseFlags(table, args, env);
+  if (parsed.action !== "run") throw new UsageError(flagErrorTexts.helpRequested(parsed.action));
+  return parsed;
 }
 
 /**
@@ -156,4 +165,5 @@ export const flagErrorTexts = {
   noValue: (source: string, allowed: string) => `${source} has no value; use ${allowed}`,
   invalidValue: (source: string, value: string, allowed: string) =>
     `invalid ${source}: ${quoted(value)}; use ${allowed}`,
+  helpRequested: (action: string) => `the arguments request ${action}`,
 } as const;

@@ -5,16 +5,14 @@ import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
 import type { Settings } from "../../manager/settings.ts";
 import { UsageError } from "../flags/flag-types.ts";
-import { type Environment, variableOf } from "../flags/parse-flags.ts";
+import { type Environment, parseFlags, variableOf } from "../flags/parse-flags.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { parseRunArguments } from "./run-arguments.ts";
 
 const noFile = "/does/not/exist";
 
 function settingsOf(args: readonly string[], env: Environment = {}): Settings {
-  const request = parseRunArguments(args, env, noFile);
-  if (request.action !== "run") throw new Error(`action ${request.action}`);
-  return request.settings;
+  return parseRunArguments(args, env, noFile);
 }
 
 describe("the settings of wave run", () => {
@@ -247,9 +245,9 @@ describe("the settings of wave run", () => {
   it("take the namespace of the Pod from its service account if no variable is set", () => {
     const file = join(mkdtempSync(join(tmpdir(), "wave-settings-")), "namespace");
     writeFileSync(file, "from-file\n");
-    const request = parseRunArguments(["--leader-election"], {}, file);
-    expect(request).toMatchObject({
-      settings: { podNamespace: "from-file", leaderElection: { namespace: "from-file" } },
+    expect(parseRunArguments(["--leader-election"], {}, file)).toMatchObject({
+      podNamespace: "from-file",
+      leaderElection: { namespace: "from-file" },
     });
   });
 
@@ -373,7 +371,7 @@ describe("a mistake in the settings", () => {
     fc.assert(
       fc.property(fc.array(arg, { maxLength: 6 }), env, (args, variables) => {
         try {
-          expect(["run", "help", "version"]).toContain(parseRunArguments(args, variables, noFile).action);
+          parseRunArguments(args, variables, noFile);
         } catch (error) {
           expect(error).toBeInstanceOf(UsageError);
           expect(error instanceof Error && error.message).toMatch(/^[^\p{Cc}\u2028\u2029]{5,600}$/u);
@@ -386,13 +384,13 @@ describe("a mistake in the settings", () => {
 
 describe("help and version", () => {
   it.each(["--help", "-h", "-help"])("%s takes precedence over every check", (flag) => {
-    expect(parseRunArguments(["--enable-webhooks=false", flag, "--sync-period=x"], {}, noFile)).toEqual({
+    expect(parseFlags(runFlags, ["--enable-webhooks=false", flag, "--sync-period=x"], {})).toEqual({
       action: "help",
       scope: "usual",
     });
   });
 
   it("--version shows the version", () => {
-    expect(parseRunArguments(["--version"], {}, noFile)).toEqual({ action: "version" });
+    expect(parseFlags(runFlags, ["--version"], {})).toEqual({ action: "version" });
   });
 });

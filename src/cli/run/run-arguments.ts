@@ -8,19 +8,14 @@ import { chosenCluster } from "../flags/connection-flags.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { pacingSettings } from "../flags/pacing-flags.ts";
 import {
+  type Arguments,
   type Environment,
   type FlagValues,
   flagErrorTexts,
   type GivenFlag,
-  type HelpScope,
-  parseFlags,
+  parseArguments,
 } from "../flags/parse-flags.ts";
 import { ownershipOf, runFlags } from "../flags/run-flags.ts";
-
-type RunArguments =
-  | { readonly action: "help"; readonly scope: HelpScope }
-  | { readonly action: "version" }
-  | { readonly action: "run"; readonly settings: Settings };
 
 /** Returns the environment of this process. This is the only place that reads it. */
 export function processEnvironment(): Environment {
@@ -29,19 +24,20 @@ export function processEnvironment(): Environment {
 
 const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
+/** Returns the settings of arguments and environment variables of `wave run` that request no help, as {@link runSettings}. */
+export function parseRunArguments(args: readonly string[], env: Environment, namespaceFile?: string): Settings {
+  return runSettings(parseArguments(runFlags, args, env), env, namespaceFile);
+}
+
 /**
- * Parses the flags and environment variables of `wave run`. `namespaceFile` contains the namespace of the Pod, for when
- * POD_NAMESPACE is not set.
- * @throws UsageError with one line, and nothing else, for an invalid value and for values that contradict each other.
+ * Returns the settings of a call of `wave run`. `namespaceFile` contains the namespace of the Pod, for when POD_NAMESPACE is not set.
+ * @throws UsageError with one line, and nothing else, for values that contradict each other.
  */
-export function parseRunArguments(
-  args: readonly string[],
+export function runSettings(
+  { given, positionals, ...parsed }: Arguments<typeof runFlags>,
   env: Environment,
   namespaceFile: string = serviceAccountNamespace,
-): RunArguments {
-  const parsed = parseFlags(runFlags, args, env);
-  if (parsed.action !== "run") return parsed;
-  const { given, positionals } = parsed;
+): Settings {
   const podNamespace = env.POD_NAMESPACE || readNamespace(namespaceFile);
   const isInCluster = podNamespace !== undefined || env.KUBERNETES_SERVICE_HOST !== undefined;
   const values = isInCluster ? parsed.values : withLocalAddresses(parsed.values, given);
@@ -50,40 +46,37 @@ export function parseRunArguments(
   refuseSharedAddresses(values);
   const compatibility = compatibilitySettings(values);
   return {
-    action: "run",
-    settings: {
-      cluster: chosenCluster(values),
-      besideInstalled: values["beside-installed"],
-      namespaces: values.namespaces ?? namespacesFromReloader(compatibility, env),
-      compatibility,
-      workloadKinds: wantedKinds(values),
-      ownership: ownershipOf(values),
-      crossNamespace: values["cross-namespace"],
-      firstSight: values["first-sight"],
-      updateRate: values["update-rate"],
-      updateBurst: values["update-burst"],
-      syncPeriodMs: values["sync-period"],
-      metricsBindAddress: unlessOff(values["metrics-bind-address"]),
-      healthProbeBindAddress: unlessOff(values["health-probe-bind-address"]),
-      logFormat: values["log-format"],
-      logLevel: values["log-level"],
-      notify: values.notify,
-      schedulingHold: values["scheduling-hold"],
-      hashKeySecret: values["hash-key-secret"],
-      providerClasses: values["enable-csi-integration"],
-      pinConfig: values["pin-config"],
-      pacing: pacingSettings(values),
-      alertGate: gateSettings(values),
-      webhooks: webhookSettings(values),
-      leaderElection: leaderElectionSettings(values, podNamespace),
-      podNamespace,
-      changed: changedFlags(values, given),
-      withoutEffect: [
-        ...withoutEffectLines(given),
-        ...unusedAlertLines(compatibility, env),
-        ...unusedOwnershipLines(values),
-      ],
-    },
+    cluster: chosenCluster(values),
+    besideInstalled: values["beside-installed"],
+    namespaces: values.namespaces ?? namespacesFromReloader(compatibility, env),
+    compatibility,
+    workloadKinds: wantedKinds(values),
+    ownership: ownershipOf(values),
+    crossNamespace: values["cross-namespace"],
+    firstSight: values["first-sight"],
+    updateRate: values["update-rate"],
+    updateBurst: values["update-burst"],
+    syncPeriodMs: values["sync-period"],
+    metricsBindAddress: unlessOff(values["metrics-bind-address"]),
+    healthProbeBindAddress: unlessOff(values["health-probe-bind-address"]),
+    logFormat: values["log-format"],
+    logLevel: values["log-level"],
+    notify: values.notify,
+    schedulingHold: values["scheduling-hold"],
+    hashKeySecret: values["hash-key-secret"],
+    providerClasses: values["enable-csi-integration"],
+    pinConfig: values["pin-config"],
+    pacing: pacingSettings(values),
+    alertGate: gateSettings(values),
+    webhooks: webhookSettings(values),
+    leaderElection: leaderElectionSettings(values, podNamespace),
+    podNamespace,
+    changed: changedFlags(values, given),
+    withoutEffect: [
+      ...withoutEffectLines(given),
+      ...unusedAlertLines(compatibility, env),
+      ...unusedOwnershipLines(values),
+    ],
   };
 }
 

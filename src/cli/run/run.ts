@@ -6,41 +6,71 @@ import type { Settings } from "../../manager/settings.ts";
 import { NotifyFileError } from "../../notify/file/notify-file.ts";
 import { createLogger, type Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import { accepting, type Command, exitCodes, type Terminal, version } from "../command/command.ts";
+import { type Command, exitCodes, type Terminal, version } from "../command/command.ts";
+import { type CommandHelp, flagCommand } from "../command/help.ts";
+import { flagsWithoutEffect } from "../flags/compatibility-flags.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { runFlags } from "../flags/run-flags.ts";
 import { hasColors } from "../output/table.ts";
-import { parseRunArguments } from "./run-arguments.ts";
+import { runSettings } from "./run-arguments.ts";
 
-/** `wave run` of the image, with the flags that shells complete. */
+/** The help of `wave run`, without its flags. */
+export const runHelp: CommandHelp = {
+  usage: "wave run [flags]",
+  description: "Run the controller, which rolls the workloads that opted in.",
+  examples: [
+    ["wave run --observe", "your kubeconfig, without writes"],
+    ["wave run --leader-election --enable-webhooks", "in a cluster"],
+    ["wave run --namespaces=shop,web --sync-period=10m --log-format=json", "two namespaces, JSON logs"],
+    [
+      "wave run --enable-webhooks --webhook-bind-address=127.0.0.1:9443 --webhook-url=https://127.0.0.1:9443",
+      "webhooks for an API server on the same machine",
+    ],
+  ],
+  usualFlags: ["namespaces", "observe", "enable-webhooks", "leader-election"],
+  shortTexts: {
+    namespaces: "Roll only in these namespaces (default: all).",
+    observe: "Dry run: write nothing, report what would roll.",
+    "enable-webhooks": "Add the hash before the first Pods start.",
+    "leader-election": "Elect one of several replicas as leader.",
+  },
+  details: [
+    "The flags for the cluster are those of kubectl, except --request-timeout: Wave limits and repeats each request itself.",
+    'To opt in a workload, set its annotation wave.pusher.com/update-on-config-change to "true".',
+    "Durations have the form of Go: 300ms, 1.5s, 5m, 1h30m. A boolean flag takes its value after an equals sign: --scheduling-hold=false.",
+    `Accepted flags of Reloader without effect: ${Object.keys(flagsWithoutEffect)
+      .map((name) => `--${name}`)
+      .join(", ")}.`,
+  ],
+  exits: {
+    [exitCodes.done]: "Stopped by SIGTERM or SIGINT. A second signal ends the process at once.",
+    [exitCodes.no]: "Stopped by an error. See the last log line.",
+    [exitCodes.usage]: "Usage error: invalid flags or variables, a bad kubeconfig, or a bad --notify file.",
+  },
+};
+
+/** `wave run` of the image. */
 export const run: Command = runIf(async () => {});
 
 /** Returns `wave run` with a check of the settings. The check throws a UsageError if this Wave must not start. */
 export function runIf(mayStart: (settings: Settings, terminal: Terminal) => Promise<void>): Command {
-  return accepting((args, terminal) => runCommand(args, terminal, mayStart), { flags: runFlags });
+  return flagCommand({
+    flags: runFlags,
+    help: runHelp,
+    run: (call) => runController(runSettings(call, call.terminal.env), call.terminal, mayStart),
+  });
 }
 
 /**
  * Runs the controller until SIGTERM or SIGINT, and resolves with 0. Resolves with 1 after an error, which the last log line
  * explains. A second signal ends the process at once.
- * @throws UsageError for a mistake in flags, variables, the kubeconfig or the file of `--notify`.
+ * @throws UsageError for a mistake in the kubeconfig or the file of `--notify`.
  */
-async function runCommand(
-  args: readonly string[],
+async function runController(
+  settings: Settings,
   terminal: Terminal,
   mayStart: Parameters<typeof runIf>[0],
 ): Promise<number> {
-  const parsed = parseRunArguments(args, terminal.env);
-  if (parsed.action === "help") {
-    const { runHelp } = await import("./run-help.ts");
-    terminal.write(runHelp(parsed.scope));
-    return exitCodes.done;
-  }
-  if (parsed.action === "version") {
-    terminal.write(`wave ${version()}\n`);
-    return exitCodes.done;
-  }
-  const { settings } = parsed;
   const log = createLogger({
     format: settings.logFormat ?? (terminal.errorsToTerminal ? "text" : "json"),
     level: settings.logLevel,

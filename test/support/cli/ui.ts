@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { parseFlags } from "../../../src/cli/flags/parse-flags.ts";
+import { parseArguments } from "../../../src/cli/flags/parse-flags.ts";
 import type { Model, Update } from "../../../src/cli/ui/model.ts";
 import { startUi, type Ui } from "../../../src/cli/ui/start-ui.ts";
 import { openMembers } from "../../../src/cli/ui/ui.ts";
@@ -28,8 +28,7 @@ export interface SentAnswer {
 
 /** Serves the page of `wave ui` in this process, as with these flags and variables. */
 export async function testUi(args: readonly string[], env: Readonly<Record<string, string>>): Promise<TestUi> {
-  const parsed = parseFlags(uiFlags, args, env);
-  if (parsed.action !== "run") throw new Error("the flags request help");
+  const parsed = parseArguments(uiFlags, args, env);
   const terminal = {
     env,
     homeDir: undefined,

@@ -20,7 +20,7 @@ import { CommandFailure, commandErrorTexts, noteLine, warningLine } from "../../
 import type { CommandCall } from "../../command/help.ts";
 import { compatibilitySettings, wantedKinds } from "../../flags/compatibility-flags.ts";
 import { pacingSettings } from "../../flags/pacing-flags.ts";
-import { type FlagValues, type GivenFlag, parseFlags } from "../../flags/parse-flags.ts";
+import { type FlagValues, type GivenFlag, parseArguments } from "../../flags/parse-flags.ts";
 import { inheritedFlags, ownershipOf } from "../../flags/run-flags.ts";
 import { mapBounded } from "../requests.ts";
 import {
@@ -195,9 +195,8 @@ export function effectiveFlags(
     if (text !== undefined) own.push(`--${name}=${text}`);
     else if (running !== undefined && row.parse(running) !== row.default) inherited.push(`--${name}=${running}`);
   }
-  const parsed = parseFlags(inheritedFlags, [...own, ...inherited], {});
-  if (parsed.action !== "run") throw new Error("a flag of the Deployment requests help");
-  return { values: parsed.values, inherited };
+  const { values } = parseArguments(inheritedFlags, [...own, ...inherited], {});
+  return { values, inherited };
 }
 
 /** Returns the Deployment of a Wave for messages: `deployment/wave in wave-system`. */

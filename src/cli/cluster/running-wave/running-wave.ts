@@ -3,9 +3,8 @@ import type { Container, Deployment } from "#kubernetes";
 import { ApiError, isFromApiServer } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
-import { commandErrorTexts } from "../../command/command.ts";
 import { UsageError } from "../../flags/flag-types.ts";
-import { type Environment, type FlagValues, parseFlags } from "../../flags/parse-flags.ts";
+import { type Environment, type FlagValues, parseArguments } from "../../flags/parse-flags.ts";
 import { runFlags } from "../../flags/run-flags.ts";
 import { listAll, type ReadFailure, toReadFailure } from "../requests.ts";
 
@@ -78,9 +77,8 @@ function flagsOf({ args = [], env = [] }: Container): ParsedFlags & Pick<Running
 
 function parsed(args: readonly string[], env: Environment): ParsedFlags | UsageError {
   try {
-    const parsed = parseFlags(runFlags, args, env);
-    if (parsed.action !== "run") return new UsageError(commandErrorTexts.helpRequested(parsed.action));
-    return { values: parsed.values, flags: new Map([...parsed.given].map(([name, { text }]) => [name, text])) };
+    const { values, given } = parseArguments(runFlags, args, env);
+    return { values, flags: new Map([...given].map(([name, { text }]) => [name, text])) };
   } catch (error) {
     if (error instanceof UsageError) return error;
     throw error;
