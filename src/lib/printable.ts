@@ -20,3 +20,9 @@ const longestColor = 20;
 function escaped(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
+
+/** Returns a character as JSON escapes it, one escape for each UTF-16 unit. */
+export function jsonEscape(character: string): string {
+  const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  return units.map((unit) => `\\u${unit}`).join("");
+}

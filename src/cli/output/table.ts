@@ -1,7 +1,7 @@
 // How commands write: tables, colors, wrapping, ages, JSON and YAML. This folder knows no command and no cluster.
 import { styleText } from "node:util";
 import type { Scalar } from "yaml";
-import { printable } from "../../lib/printable.ts";
+import { jsonEscape, printable } from "../../lib/printable.ts";
 import type { Style } from "./sentences.ts";
 
 /** Returns a cell in its style. The style must not change the width. */
@@ -135,8 +135,8 @@ export async function programText(value: unknown, form: ProgramForm): Promise<st
   return form === "json" ? `${printableJson(value)}\n` : printableYaml(value);
 }
 
-/** Characters that control a terminal or hide text, and that YAML allows without escapes. */
-const unprintable = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/u;
+/** Characters that control a terminal or hide text, and that JSON and YAML allow without escapes. */
+const unprintable = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Returns YAML with the same escapes as JSON. Escapes need double quotes, which the library uses only for some characters. */
 async function printableYaml(value: unknown): Promise<string> {
@@ -144,14 +144,14 @@ async function printableYaml(value: unknown): Promise<string> {
   const document = new Document(JSON.parse(JSON.stringify(value)));
   visit(document, {
     Scalar: (_, scalar: Scalar) => {
-      if (typeof scalar.value === "string" && unprintable.test(scalar.value)) scalar.type = "QUOTE_DOUBLE";
+      if (typeof scalar.value === "string" && scalar.value.search(unprintable) !== -1) scalar.type = "QUOTE_DOUBLE";
     },
   });
   return (
     document
       // Each string stays on its line: a text of others could otherwise look like a field.
       .toString({ lineWidth: 0, blockQuote: false, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER })
-      .replace(new RegExp(unprintable, "gu"), (character) => {
+      .replace(unprintable, (character) => {
         const digits = (character.codePointAt(0) ?? 0).toString(16);
         return `\\U${digits.padStart(8, "0")}`;
       })
@@ -160,10 +160,5 @@ async function printableYaml(value: unknown): Promise<string> {
 
 /** Returns JSON for a program. People also read JSON in terminals, so control and format characters are escaped. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
+  return JSON.stringify(value, null, 2).replace(unprintable, jsonEscape);
 }

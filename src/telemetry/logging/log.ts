@@ -1,4 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
+import { jsonEscape } from "../../lib/printable.ts";
 
 /** Fields of a message: short strings and numbers, names of objects but not objects. Undefined fields are left out. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -87,13 +88,9 @@ function quote(value: string | number | boolean): string {
 
 /** Escapes control characters and invisible characters that change the text direction (Cf). */
 function escapeControls(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => (character === "\n" ? "\\n" : escaped(character)));
-}
-
-/** Escapes each UTF-16 unit like JSON. */
-function escaped(character: string): string {
-  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character === "\n" ? "\\n" : jsonEscape(character),
+  );
 }
 
 const windowMs = 60_000;
