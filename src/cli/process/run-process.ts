@@ -5,7 +5,6 @@ import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { exitCodes, type Terminal } from "../command/command.ts";
 import type { LiveTerminal } from "../output/live-lines.ts";
 import { canRewrite } from "../output/table.ts";
-import { processEnvironment } from "../run/run-arguments.ts";
 
 /**
  * Time for one address of a name with IPv4 and IPv6 addresses, in milliseconds, before the next address is tried. The default of
@@ -20,10 +19,11 @@ export function runProcess(program: (args: readonly string[], terminal: Terminal
   process.stderr.on("error", () => {});
   process.on("uncaughtException", onBug);
   setDefaultAutoSelectFamilyAttemptTimeout(addressTimeoutMs);
-  program(process.argv.slice(2), {
-    env: processEnvironment(),
+  const { argv, env } = process;
+  program(argv.slice(2), {
+    env,
     homeDir: homeDirectory(),
-    program: processEnvironment().WAVE_PROGRAM === "kubectl wave" ? "kubectl wave" : "wave",
+    program: env.WAVE_PROGRAM === "kubectl wave" ? "kubectl wave" : "wave",
     input: () => process.stdin,
     write: (text) => void process.stdout.write(printableOutput(text)),
     writeError: (text) => void process.stderr.write(printableOutput(text)),
@@ -37,8 +37,8 @@ export function runProcess(program: (args: readonly string[], terminal: Terminal
 
 /** Returns the terminal of standard output; undefined if its lines cannot be replaced. */
 function liveTerminal(): LiveTerminal | undefined {
-  const { stdout } = process;
-  if (!canRewrite(processEnvironment(), stdout.isTTY === true)) return undefined;
+  const { env, stdout } = process;
+  if (!canRewrite(env, stdout.isTTY === true)) return undefined;
   return {
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     // Cursor up, to the first column, and erase what is below.

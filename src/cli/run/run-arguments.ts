@@ -17,11 +17,6 @@ import {
 } from "../flags/parse-flags.ts";
 import { ownershipOf, runFlags } from "../flags/run-flags.ts";
 
-/** Returns the environment of this process. This is the only place that reads it. */
-export function processEnvironment(): Environment {
-  return process.env;
-}
-
 const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
 /** Returns the settings of arguments and environment variables of `wave run` that request no help, as {@link runSettings}. */
