@@ -37,8 +37,7 @@ const shownMs = 3_600_000;
 export function changeRows(facts: NamespaceFacts, context: RowContext): readonly ChangeRow[] {
   const { namespace, workloads, batches } = facts;
   const held = heldByOthers(facts);
-  const recent = recentObjects(facts);
-  const derived = batches.changesIn(namespace, [...recent.values()]);
+  const derived = batches.changesIn(namespace, recentObjects(facts));
   const byKey = new Map(workloads.map((each) => [each.key, each]));
   const known = new Map(derived.map((each) => [configKey(each.change.object), each]));
   const objects = new Map([...held].map(([key, { object }]) => [key, object]));
@@ -56,7 +55,7 @@ export function changeRows(facts: NamespaceFacts, context: RowContext): readonly
 }
 
 /** The objects that were edited in the last hour. */
-function recentObjects({ workloads, now }: NamespaceFacts): ReadonlyMap<string, ConfigName> {
+function recentObjects({ workloads, now }: NamespaceFacts): readonly ConfigName[] {
   const recent = new Map<string, ConfigName>();
   for (const { snapshot } of workloads)
     for (const reference of snapshot.found.workload.references) {
@@ -64,7 +63,7 @@ function recentObjects({ workloads, now }: NamespaceFacts): ReadonlyMap<string, 
       const at = recent.has(key) ? undefined : editedAt(snapshot.read.get(key));
       if (at !== undefined && now - at * 1000 < shownMs) recent.set(key, reference);
     }
-  return recent;
+  return [...recent.values()];
 }
 
 /** Workloads that are due for a change and held by something else than its batches. */
@@ -109,7 +108,7 @@ function changeRow(facts: ChangeFacts, namespaceFacts: NamespaceFacts, context: 
   const state = stateOf(facts);
   const failed = members
     .filter(({ member }) => member.stage.state === "failed")
-    .toSorted((a, b) => b.workload.snapshot.found.workload.rolledAt - a.workload.snapshot.found.workload.rolledAt)[0];
+    .toSorted((a, b) => rolledAt(b) - rolledAt(a))[0];
   const soaking = members.flatMap(({ member: { stage } }) => (stage.state === "soaking" ? [stage.until] : []));
   const isWaiting = members.some(({ member: { stage } }) => stage.state === "due");
   const canary = isWaiting && !change?.admission.canaryPassed ? [...(change?.admission.canary ?? [])][0] : undefined;
@@ -201,7 +200,7 @@ function messageOf(
 }
 
 function nameOf({ explanation: { workload } }: ExplainedWorkload): string {
-  return `${workload.kind.toLowerCase()}/${workload.name}`;
+  return objectName(workload, workload.namespace);
 }
 
 type MemberState = Batch["workloads"][number]["state"];

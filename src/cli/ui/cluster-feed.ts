@@ -285,7 +285,7 @@ export class ClusterFeed {
     stream.publish({
       workloads: { rows, replaces },
       changes: { rows: changes.map(({ change }) => change), replaces },
-      tasks: { rows: distinct(tasks), replaces },
+      tasks: { rows: tasks, replaces },
     });
     this.#rememberTimes(explained, changes, namespaces);
     this.#rememberReaders(explained);
@@ -350,9 +350,4 @@ export class ClusterFeed {
     this.#header = { ...this.#header, ...more };
     this.options.stream.publish({ clusters: { rows: [this.#header], replaces: () => false } });
   }
-}
-
-/** Returns each row once: two namespaces may have workloads that read the same held object. */
-function distinct<Row extends { readonly id: Id }>(rows: readonly Row[]): readonly Row[] {
-  return [...new Map(rows.map((row) => [row.id, row])).values()];
 }

@@ -34,7 +34,7 @@ interface ClusterWatchOptions {
 export interface ClusterWatches {
   /** Resolves when each watch is synced or has failed, at the latest after this time in milliseconds. */
   readonly settled: (limitMs: number) => Promise<void>;
-  /** Returns the namespaces that had workloads when the watches began, opted in or not; undefined if they are not known. */
+  /** Returns the namespaces that had workloads when a watch began, opted in or not; undefined if they are not known. */
   readonly namespaces: () => ReadonlySet<string> | undefined;
   /** Reports whether each watch works now. Otherwise changes show only when everything is read again. */
   readonly areComplete: () => boolean;
@@ -69,11 +69,8 @@ export function watchCluster(options: ClusterWatchOptions): ClusterWatches {
   ];
   return {
     settled: async (limitMs) => {
-      const limit = new AbortController();
-      const first = Promise.all(watches.map(({ tried }) => tried)).finally(() => limit.abort());
-      const either = AbortSignal.any([signal, limit.signal]);
-      await Promise.race([first, sleep(clock, limitMs, either).catch(() => {})]);
-      limit.abort();
+      const limit = sleep(clock, limitMs, signal).catch(() => {});
+      await Promise.race([limit, Promise.all(watches.map(({ tried }) => tried))]);
       isSettled = true;
     },
     namespaces: () => (workloads.every(({ isSynced }) => isSynced()) ? namespaces : undefined),
@@ -100,13 +97,12 @@ function watchResource({
 }: ClusterWatchOptions & {
   readonly resource: Resource;
   readonly fieldSelector?: string;
-  /** Called with the namespace of each object that exists when the watch begins. */
+  /** Called with the namespace of each object that exists when the watch begins, also again. */
   readonly onListed?: (namespace: string | undefined) => void;
   readonly onSynced: () => void;
 }): ResourceWatch {
   const { promise: tried, resolve } = Promise.withResolvers<void>();
   let isSynced = false;
-  let wasTried = false;
   const follow = async () => {
     const watch = {
       ...{ client, resource, namespace, fieldSelector, clock, signal },
@@ -117,18 +113,17 @@ function watchResource({
     for await (const event of listWatch<KubeObject>(watch)) {
       switch (event.type) {
         case "init":
+          isSynced = false;
+          break;
         case "initFailed":
           isSynced = false;
-          if (event.type === "init") break;
-          wasTried = true;
           resolve();
           break;
         case "initApply":
-          if (!wasTried) onListed?.(event.object.metadata.namespace);
+          onListed?.(event.object.metadata.namespace);
           break;
         case "initDone":
           isSynced = true;
-          wasTried = true;
           onSynced();
           resolve();
           break;

@@ -161,12 +161,12 @@ async function objectDetail(query: URLSearchParams, feeds: Feeds): Promise<Objec
     state,
     readers: readers.map(({ keys, edit, hold, ...workload }) => ({
       workload: workloadId(clusterOf, workload),
-      name: `${workload.kind.toLowerCase()}/${workload.name}`,
+      name: objectName(workload, workload.namespace),
       keys,
       edit,
       hold: hold?.message ?? null,
     })),
-    notOptedIn: notOptedIn.map((each) => `${each.kind.toLowerCase()}/${each.name}`),
+    notOptedIn: notOptedIn.map((each) => objectName(each, each.namespace)),
   };
 }
 

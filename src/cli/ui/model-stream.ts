@@ -1,3 +1,4 @@
+import type { Clock } from "../../lib/clock.ts";
 import type { Id, Model, Update } from "./model.ts";
 
 interface TableReading<Row> {
@@ -43,15 +44,13 @@ const tables = ["clusters", "workloads", "changes", "tasks"] as const satisfies 
 export class ModelStream {
   readonly #rows = new Map<keyof Model, Map<Id, string>>(tables.map((table) => [table, new Map<Id, string>()]));
   readonly #subscribers = new Set<Subscriber>();
-  readonly #now: () => number;
-  readonly #monotonic: () => number;
+  readonly #clock: Pick<Clock, "wall" | "monotonic">;
   #counter = 0;
   /** The event with the whole model, as long as nothing changes. */
   #whole: Buffer | undefined;
 
-  constructor(clock: { readonly wall: () => number; readonly monotonic: () => number }) {
-    this.#now = clock.wall;
-    this.#monotonic = clock.monotonic;
+  constructor(clock: Pick<Clock, "wall" | "monotonic">) {
+    this.#clock = clock;
   }
 
   /** Takes over what a reading returned, and sends the rows that differ. */
@@ -69,7 +68,7 @@ export class ModelStream {
 
   /** Shows all subscribers that the stream is alive, and closes those that have taken nothing for a minute. */
   beat(): void {
-    const now = this.#monotonic();
+    const now = this.#clock.monotonic();
     for (const { sink, fullSince } of this.#subscribers)
       if (fullSince !== undefined && now - fullSince >= longestFullMs) sink.close();
     this.#sendAll("");
@@ -123,7 +122,7 @@ export class ModelStream {
       subscriber.isBehind = true;
       return;
     }
-    if (!subscriber.sink.send(event)) subscriber.fullSince = this.#monotonic();
+    if (!subscriber.sink.send(event)) subscriber.fullSince = this.#clock.monotonic();
   }
 
   #wholeModel(): Buffer {
@@ -138,6 +137,6 @@ export class ModelStream {
 
   /** Returns a server-sent event. JSON has no line feeds. */
   #event(type: Update["type"], rest: string): Buffer {
-    return Buffer.from(`id: ${this.#counter}\ndata: {"type":"${type}","at":${this.#now()},${rest}}\n\n`);
+    return Buffer.from(`id: ${this.#counter}\ndata: {"type":"${type}","at":${this.#clock.wall()},${rest}}\n\n`);
   }
 }
