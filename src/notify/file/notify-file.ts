@@ -35,10 +35,9 @@ const moreFields = ["outcomes", "namespaces", "text", "perMinute"];
  * Reads the file of `--notify`: YAML or JSON. Its relative paths start at its folder.
  * @throws NotifyFileError of one line with the file, the path of the field and the problem, without URLs or headers.
  */
-export async function readNotifyFile(file: string, env: SecretSources["env"]): Promise<readonly ReceiverSettings[]> {
+export async function readNotifyFile(file: string, env: Environment): Promise<readonly ReceiverSettings[]> {
   const mistake = (message: string) => new NotifyFileError(`--notify: ${message}`);
-  const readText = (path: string) => readFile(path, "utf8");
-  const text = await readText(file).catch((error) => {
+  const text = await readFile(file, "utf8").catch((error) => {
     throw mistake(`${file} cannot be read: ${errorText(error)}`);
   });
   const parsed = await parseYaml(text, (what) => mistake(`${file} ${what}`));
@@ -49,7 +48,7 @@ export async function readNotifyFile(file: string, env: SecretSources["env"]): P
   if (sections.length > maxReceivers) throw top.wrong("receivers", `has more than ${maxReceivers} entries`);
   const receivers: ReceiverSettings[] = [];
   for (const section of sections) {
-    const receiver = await receiverOf(section, { env, readText });
+    const receiver = await receiverOf(section, env);
     if (receivers.some(({ name }) => name === receiver.name))
       throw section.wrong("name", "is already the name of another receiver");
     receivers.push(receiver);
@@ -57,16 +56,16 @@ export async function readNotifyFile(file: string, env: SecretSources["env"]): P
   return receivers;
 }
 
-async function receiverOf(section: Section, sources: SecretSources): Promise<ReceiverSettings> {
+async function receiverOf(section: Section, env: Environment): Promise<ReceiverSettings> {
   const type = receiverTypes.find((each) => each === section.text("type"));
   if (type === undefined) throw section.wrong("type", `must be one of ${receiverTypes.join(", ")}`);
   rejectUnknownFields(section, [...allFields, ...moreFields, ...formats[type].fields]);
   return {
     name: nameOf(section),
     type,
-    url: await urlOf(section, sources),
-    headers: await headersOf(section, sources),
-    ca: await caOf(section, sources),
+    url: await urlOf(section, env),
+    headers: await headersOf(section),
+    ca: await caOf(section),
     outcomes: outcomesOf(section),
     namespaces: namespacesOf(section),
     template: templateOf(section),
@@ -90,12 +89,9 @@ function nameOf(section: Section): string {
   return name;
 }
 
-async function caOf(section: Section, { readText }: SecretSources): Promise<string | undefined> {
-  const path = section.path("caFile");
-  if (path === undefined) return undefined;
-  const pem = await readText(path).catch((error) => {
-    throw section.wrong("caFile", `cannot be read: ${errorText(error)}`);
-  });
+async function caOf(section: Section): Promise<string | undefined> {
+  if (section.path("caFile") === undefined) return undefined;
+  const pem = await fileOf(section, "caFile");
   try {
     new X509Certificate(pem);
   } catch {
@@ -142,22 +138,18 @@ function modeOf(section: Section): ReceiverSettings["mode"] {
   throw section.wrong("mode", "must be structured or binary");
 }
 
-/** Sources of the secrets of receivers outside the file. */
-interface SecretSources {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly readText: (path: string) => Promise<string>;
-}
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Headers that the connection or the format sets. */
 const reservedHeaders = ["connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"];
 
 /** Reads the URL of a receiver: from `url`, from the file `urlFile`, or from the environment variable `urlEnv`. */
-async function urlOf(section: Section, sources: SecretSources): Promise<URL> {
+async function urlOf(section: Section, env: Environment): Promise<URL> {
   const given = ["url", "urlFile", "urlEnv"].filter((name) => section.has(name));
   const [field, other] = given;
   if (field === undefined) throw section.wrong("url", "is missing; set url, urlFile or urlEnv");
   if (other !== undefined) throw section.wrong(other, `cannot be set together with ${field}`);
-  const url = URL.parse((await secretIn(section, field, sources)).trim());
+  const url = URL.parse((await secretIn(section, field, env)).trim());
   if (url === null || !/^https?:$/.test(url.protocol))
     throw section.wrong(field, "is not a URL that begins with https:// or http://");
   if (url.username !== "" || url.password !== "") {
@@ -166,23 +158,23 @@ async function urlOf(section: Section, sources: SecretSources): Promise<URL> {
   return url;
 }
 
-async function secretIn(section: Section, field: string, sources: SecretSources): Promise<string> {
-  if (field === "urlFile") return fileOf(section, field, sources);
+async function secretIn(section: Section, field: string, env: Environment): Promise<string> {
+  if (field === "urlFile") return fileOf(section, field);
   const text = section.text(field) ?? "";
   if (field === "url") return text;
-  const value = sources.env[text] ?? "";
+  const value = env[text] ?? "";
   if (value === "") throw section.wrong(field, "names an environment variable that is not set");
   return value;
 }
 
 /** Reads the headers: those of `headers` as they are, and those of `headerFiles` from files. */
-async function headersOf(section: Section, sources: SecretSources): Promise<Readonly<Record<string, string>>> {
+async function headersOf(section: Section): Promise<Readonly<Record<string, string>>> {
   const headers: Record<string, string> = {};
   for (const field of ["headers", "headerFiles"]) {
     const inside = section.section(field);
-    for (const name of inside?.names() ?? []) {
-      if (inside === undefined) continue;
-      const text = field === "headers" ? (inside.text(name) ?? "") : (await fileOf(inside, name, sources)).trim();
+    if (inside === undefined) continue;
+    for (const name of inside.names()) {
+      const text = field === "headers" ? (inside.text(name) ?? "") : (await fileOf(inside, name)).trim();
       rejectInvalidHeader(inside, name, text);
       if (Object.hasOwn(headers, name.toLowerCase())) throw inside.wrong(name, "is set twice");
       headers[name.toLowerCase()] = text;
@@ -207,10 +199,10 @@ function rejectInvalidHeader(section: Section, name: string, value: string): voi
   }
 }
 
-async function fileOf(section: Section, field: string, { readText }: SecretSources): Promise<string> {
+async function fileOf(section: Section, field: string): Promise<string> {
   const path = section.path(field);
   if (path === undefined) throw section.wrong(field, "is empty");
-  return readText(path).catch((error) => {
+  return readFile(path, "utf8").catch((error) => {
     throw section.wrong(field, `cannot be read: ${errorText(error)}`);
   });
 }
