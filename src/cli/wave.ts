@@ -26,7 +26,7 @@ const help: Command = async (args, terminal) => {
   const [name] = args;
   const topic = name !== undefined && Object.hasOwn(helpTopics, name) ? helpTopics[name] : undefined;
   if (topic !== undefined) {
-    terminal.write(await topic());
+    terminal.write(topic());
     return exitCodes.done;
   }
   if (name !== undefined && name !== "help" && !name.startsWith("-"))

@@ -1,17 +1,14 @@
 // `wave help`: the overview of all commands, and topics that belong to no single command.
 
+import { workloadStates } from "../cluster/states/state-rows.ts";
 import { exitCodeMeanings } from "../command/command.ts";
 import { docsAddress, docsPages, meaningLines, paragraphLines } from "../command/help.ts";
 import { joined } from "../output/table.ts";
 
-/** A command in the overview: the heading above it, and one line about it. */
-interface OverviewEntry {
-  readonly group: string;
-  readonly summary: string;
-}
+type Commands = Readonly<Record<string, { readonly group: string; readonly summary: string }>>;
 
 /** Returns the text of `wave help`: the commands by group. */
-export function overview(groups: readonly string[], commands: Readonly<Record<string, OverviewEntry>>): string {
+export function overview(groups: readonly string[], commands: Commands): string {
   const lines = [
     "Wave restarts Kubernetes workloads when the ConfigMaps and Secrets that their Pods read have changed.",
     "",
@@ -32,8 +29,8 @@ export function overview(groups: readonly string[], commands: Readonly<Record<st
 const ownTopics = ["exit-codes", "states", "docs"];
 
 /** The topics of `wave help TOPIC`: those of commands, and one for each page of the docs, each with a function that returns its text. */
-export const helpTopics: Readonly<Record<string, () => Promise<string>>> = {
-  "exit-codes": async () =>
+export const helpTopics: Readonly<Record<string, () => string>> = {
+  "exit-codes": () =>
     joined([
       "Exit codes of all commands:",
       "",
@@ -43,19 +40,17 @@ export const helpTopics: Readonly<Record<string, () => Promise<string>>> = {
         "If a missing permission hides part of the answer, the code is never 0. It is 1 if the answer is already no, otherwise 3.",
       ),
     ]),
-  states: async () => {
-    const { workloadStates } = await import("../cluster/states/state-rows.ts");
+  states: () => {
     const lines = Object.entries(workloadStates).flatMap(([state, { means, next }]) => [
       ...meaningLines({ [state.padEnd(9)]: means }),
       ...(next === "" ? [] : meaningLines({ [" ".repeat(9)]: `Next: ${next}` })),
     ]);
     return joined(["States of workloads, as wave list and wave explain show them:", "", ...lines]);
   },
-  docs: async () => joined(["Pages of the docs. For an address: wave help PAGE", "", ...meaningLines(docsPages)]),
+  docs: () => joined(["Pages of the docs. For an address: wave help PAGE", "", ...meaningLines(docsPages)]),
   ...Object.fromEntries(
-    (Object.keys(docsPages) as (keyof typeof docsPages)[]).map((page) => [
-      page,
-      async () => joined([docsPages[page], docsAddress(page)]),
-    ]),
+    Object.entries(docsPages).map(([page, about]) => {
+      return [page, () => joined([about, docsAddress(page as keyof typeof docsPages)])];
+    }),
   ),
 };
