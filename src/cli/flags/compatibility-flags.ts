@@ -120,7 +120,6 @@ function selector(help: string): Flag<LabelSelector | undefined> {
     help,
     placeholder: "SELECTOR",
     default: undefined,
-    shownDefault: undefined,
     allowed: 'a label selector, such as "team=a,tier in (web,db),!old"',
     parse: readLabelSelector,
   };
@@ -138,7 +137,6 @@ function ignoredKind(row: Pick<Flag<unknown>, "group" | "help">): Flag<readonly 
     placeholder: "{configmaps|secrets}",
     completes: [...kinds.keys()],
     default: undefined,
-    shownDefault: undefined,
     allowed: "one of configmaps, secrets",
     parse: (value) => kinds.get(value.toLowerCase()),
   };
@@ -158,7 +156,6 @@ function ignored(placeholder: string | undefined): Flag<unknown> {
     hasNoEffect: true,
     placeholder,
     default: undefined,
-    shownDefault: undefined,
     allowed: "any text",
     parse: (value) => value,
   };
@@ -173,7 +170,6 @@ export const workloadKindsFlag: Flag<readonly RequestedKind[] | undefined> = {
   placeholder: "KIND,...",
   isList: true,
   default: undefined,
-  shownDefault: undefined,
   allowed: `a comma-separated list, each ${requestedKindForms}`,
   parse: (value) => {
     const kinds = value.split(",").map(parseRequestedKind);

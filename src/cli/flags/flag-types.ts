@@ -29,7 +29,7 @@ export interface Flag<V> {
   /** Whether the value is a comma-separated list. */
   readonly isList?: true;
   /** The default in words; undefined: `--help` shows none. */
-  readonly shownDefault: string | undefined;
+  readonly shownDefault?: string | undefined;
   /** The allowed values, after "use". */
   readonly allowed: string;
   /** Returns the value of a text; undefined if the text is not allowed. */
@@ -213,7 +213,6 @@ export function contexts(row: FlagRow): Flag<readonly string[] | undefined> {
     isList: true,
     repeats: ",",
     default: undefined,
-    shownDefault: undefined,
     allowed: "a comma-separated list of contexts of the kubeconfig, such as prod-eu,prod-us",
     parse: (value) => {
       const names = value.split(",").map((name) => name.trim());
@@ -228,7 +227,6 @@ export function namespacedName(row: FlagRow): Flag<{ readonly namespace: string;
     ...row,
     placeholder: "NAMESPACE/NAME",
     default: undefined,
-    shownDefault: undefined,
     allowed: "a namespace and a name, such as wave-system/wave-hash-key",
     parse: (value) => {
       const [namespace = "", name = "", ...rest] = value.split("/");
@@ -243,7 +241,6 @@ export function httpsOrigin(row: FlagRow): Flag<URL | undefined> {
     ...row,
     placeholder: "URL",
     default: undefined,
-    shownDefault: undefined,
     allowed: "an https URL with a host and a port, such as https://127.0.0.1:9443",
     parse: (value) => {
       const url = URL.parse(value);

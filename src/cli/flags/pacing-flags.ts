@@ -7,8 +7,7 @@ import type { FlagValues } from "./parse-flags.ts";
 
 const group = "Pacing";
 
-/** The group of the flags of the alert gate. */
-export const gateGroup = "Alert gate";
+const gateGroup = "Alert gate";
 
 /** The soak time by default, and with an alert gate, in milliseconds: an alert needs time to fire. */
 const [soakMs, gatedSoakMs] = [10_000, 120_000];
