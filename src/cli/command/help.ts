@@ -14,8 +14,6 @@ export interface CommandHelp {
   readonly examples: readonly (readonly [command: string, purpose: string])[];
   /** The names of the flags that `--help` shows; undefined: all. */
   readonly usualFlags?: readonly string[];
-  /** Texts of flags in `--help` that are shorter than the first sentence of their help, by flag. */
-  readonly shortTexts?: Readonly<Record<string, string>>;
   /** Paragraphs after the description, in `--help-all` only. */
   readonly details?: readonly string[];
   /** Words with their meanings, in `--help-all` only. */
@@ -38,22 +36,13 @@ export function renderHelp(help: CommandHelp, table: FlagTable, scope: HelpScope
 }
 
 function renderUsual(help: CommandHelp, table: FlagTable): string {
-  const { examples, usualFlags = Object.keys(table), shortTexts = {} } = help;
+  const { examples, usualFlags = Object.keys(table) } = help;
   const shown = Object.entries(table).filter(([name]) => usualFlags.includes(name));
   const heads = shown.map(([name, flag]) => flagHead(name, flag));
   const command = help.usage.split(" ").slice(0, 2).join(" ");
   return joined([
     ...beginning(help, examples.slice(0, usualExamples)),
-    ...(shown.length === 0
-      ? []
-      : [
-          "",
-          "Flags:",
-          ...described(
-            heads,
-            shown.map((flag) => shortTexts[flag[0]] ?? shortFlagText(flag)),
-          ),
-        ]),
+    ...(shown.length === 0 ? [] : ["", "Flags:", ...described(heads, shown.map(shortFlagText))]),
     "",
     `More: ${command} --help-all (all flags${help.exits === undefined ? "" : ", exit codes"})`,
   ]);
@@ -121,8 +110,8 @@ function flagHead(name: string, flag: Flag<unknown>): string {
   return `  ${short}--${name}${flag.placeholder === undefined ? "" : ` ${flag.placeholder}`}`;
 }
 
-function flagText([, { help, shownDefault }]: readonly [string, Flag<unknown>]): string {
-  return shownDefault === undefined ? help : `${help} ${unbroken(`(default: ${shownDefault})`)}`;
+function flagText([, { help, shownDefault = "" }]: readonly [string, Flag<unknown>]): string {
+  return withDefault(help, shownDefault);
 }
 
 /** Returns heads with their texts in a column as wide as the widest head that fits; a wider head has a line of its own. */
@@ -139,14 +128,14 @@ function described(heads: readonly string[], texts: readonly string[]): readonly
 /** Returns the first sentence of the help, and a short default. */
 function shortFlagText([, { help, shownDefault = "" }]: readonly [string, Flag<unknown>]): string {
   const [sentence = ""] = help.split(/(?<=\.) (?=[A-Z`0-9])/, 1);
-  return shownDefault === "" || shownDefault.length > shortLength
-    ? sentence
-    : `${sentence} ${unbroken(`(default: ${shownDefault})`)}`;
+  return withDefault(sentence, shownDefault.length > shortLength ? "" : shownDefault);
 }
 
-/** Keeps a short text on one line. */
-function unbroken(text: string): string {
-  return text.length > shortLength ? text : text.replaceAll(" ", unbreakable);
+/** Adds a default to a text, on one line if it is short. */
+function withDefault(text: string, shownDefault: string): string {
+  if (shownDefault === "") return text;
+  const added = `(default: ${shownDefault})`;
+  return `${text} ${added.length > shortLength ? added : added.replaceAll(" ", unbreakable)}`;
 }
 
 /** The pages of the docs with what they are about, by name, in the order of docs/index.md. `wave help` prints them. */

@@ -28,12 +28,6 @@ export const runHelp: CommandHelp = {
     ],
   ],
   usualFlags: ["namespaces", "observe", "enable-webhooks", "leader-election"],
-  shortTexts: {
-    namespaces: "Roll only in these namespaces (default: all).",
-    observe: "Dry run: write nothing, report what would roll.",
-    "enable-webhooks": "Add the hash before the first Pods start.",
-    "leader-election": "Elect one of several replicas as leader.",
-  },
   details: [
     "The flags for the cluster are those of kubectl, except --request-timeout: Wave limits and repeats each request itself.",
     'To opt in a workload, set its annotation wave.pusher.com/update-on-config-change to "true".',
