@@ -6,7 +6,7 @@ import { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import type { ProcessContext } from "../telemetry/process-context.ts";
 import type { ReceiverSettings } from "./file/notify-file.ts";
 import { notificationOf } from "./notification/notification.ts";
-import { NotificationReceiver, type ReceiverOptions } from "./receiver.ts";
+import { NotificationReceiver } from "./receiver.ts";
 
 /** Sends notifications of Events. */
 export interface Notifier {
@@ -32,11 +32,9 @@ export function createNotifier({
   /** Returns numbers in [0, 1). Default: Math.random. */
   readonly random?: () => number;
 }): Notifier {
-  const notifications = metrics.counter(notificationMetrics.notifications, {
-    receiver: receivers.map(({ name }) => name),
-  });
-  const count: ReceiverOptions["count"] = (receiver, result, by) => notifications.inc({ receiver, result }, by);
-  const receiverOptions = { random: Math.random, ...options, clock, count, userAgent: `wave/${version}` };
+  const names = receivers.map(({ name }) => name);
+  const counter = metrics.counter(notificationMetrics.notifications, { receiver: names });
+  const receiverOptions = { random: Math.random, ...options, clock, counter, userAgent: `wave/${version}` };
   const isFirstOfGroup = onePerGroup();
   const all = receivers.map((receiver) => new NotificationReceiver(receiver, receiverOptions));
 

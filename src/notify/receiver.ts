@@ -5,6 +5,7 @@ import { backoffMs, Waker } from "../runtime/timers.ts";
 import { TokenBucket } from "../runtime/token-bucket.ts";
 import type { notificationMetrics } from "../telemetry/catalogue/notifications.ts";
 import { logMessages } from "../telemetry/logging/log-messages.ts";
+import type { Counter } from "../telemetry/metrics/metrics.ts";
 import type { LabelsOf } from "../telemetry/metrics/series.ts";
 import type { ProcessContext } from "../telemetry/process-context.ts";
 import { type Delivery, type DeliveryRequest, deliver } from "./delivery.ts";
@@ -14,13 +15,9 @@ import { renderTemplate } from "./notification/message-template.ts";
 import type { Notification, NotificationMessage, UnsentCount } from "./notification/notification.ts";
 
 /** Options of {@link NotificationReceiver}. */
-export interface ReceiverOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
+interface ReceiverOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly userAgent: string;
-  readonly count: (
-    name: string,
-    result: LabelsOf<typeof notificationMetrics.notifications>["result"],
-    by: number,
-  ) => void;
+  readonly counter: Counter<LabelsOf<typeof notificationMetrics.notifications>>;
 }
 
 /** Number of notifications that may be sent at once after a quiet time, before the rate limit applies. */
@@ -50,7 +47,7 @@ export class NotificationReceiver {
   enqueue(notification: Notification): void {
     const { outcomes, namespaces, name } = this.#settings;
     if (!outcomes.has(notification.outcome) || namespaces?.has(notification.namespace) === false) return;
-    if (this.#backlog.add(notification) !== undefined) this.#options.count(name, "dropped", 1);
+    if (this.#backlog.add(notification)) this.#options.counter.inc({ receiver: name, result: "dropped" });
     this.#waker.wake();
   }
 
@@ -74,10 +71,10 @@ export class NotificationReceiver {
     const { name } = this.#settings;
     if (delivery.result === "sent") {
       this.#failing = false;
-      return this.#options.count(name, "sent", 1);
+      return this.#options.counter.inc({ receiver: name, result: "sent" });
     }
     for (const lost of [...unsent, { namespace: notification.namespace, count: 1 }]) this.#backlog.countLost(lost);
-    this.#options.count(name, "failed", 1);
+    this.#options.counter.inc({ receiver: name, result: "failed" });
     this.#log(logMessages.notificationLost, { error: delivery.why });
   }
 
@@ -107,7 +104,7 @@ export class NotificationReceiver {
     const { size } = this.#backlog;
     if (size === 0) return;
     const { name } = this.#settings;
-    this.#options.count(name, "dropped", size);
+    this.#options.counter.inc({ receiver: name, result: "dropped" }, size);
     this.#options.log.warn(logMessages.notificationsUnsent, { receiver: name, count: size });
   }
 
@@ -155,12 +152,15 @@ class NotificationBacklog {
     return this.#waiting.size;
   }
 
-  /** Adds a notification as the last of its namespace. Returns the one that was lost for it; undefined if there was room. */
-  add(notification: Notification): Notification | undefined {
+  /** Adds a notification as the last of its namespace. Reports whether another one was lost for it. */
+  add(notification: Notification): boolean {
     const key = `${notification.namespace}/${this.#added++}`;
     this.#waiting.set(key, notification);
     this.#queue.add(key, "high");
-    return this.#waiting.size > maxQueued ? this.#lose() : undefined;
+    if (this.#waiting.size <= maxQueued) return false;
+    const lost = this.#remove(this.#queue.takeFromLongest());
+    if (lost !== undefined) this.countLost({ namespace: lost.namespace, count: 1 });
+    return true;
   }
 
   /** Removes and returns the next notification; undefined if none waits. */
@@ -182,12 +182,6 @@ class NotificationBacklog {
     const shown = new Set(named.slice(0, maxNamedNamespaces));
     const count = all.reduce((sum, each) => (shown.has(each) ? sum : sum + each.count), 0);
     return count === 0 ? [...shown] : [...shown, { namespace: undefined, count }];
-  }
-
-  #lose(): Notification | undefined {
-    const lost = this.#remove(this.#queue.takeFromLongest());
-    if (lost !== undefined) this.countLost({ namespace: lost.namespace, count: 1 });
-    return lost;
   }
 
   #remove(key: string | undefined): Notification | undefined {
