@@ -59,7 +59,7 @@ export async function readNotifyFile(file: string, env: Environment): Promise<re
 async function receiverOf(section: Section, env: Environment): Promise<ReceiverSettings> {
   const type = receiverTypes.find((each) => each === section.text("type"));
   if (type === undefined) throw section.wrong("type", `must be one of ${receiverTypes.join(", ")}`);
-  rejectUnknownFields(section, [...allFields, ...moreFields, ...formats[type].fields]);
+  rejectUnknownFields(section, [...allFields, ...moreFields, ...(formats[type].fields ?? [])]);
   return {
     name: nameOf(section),
     type,

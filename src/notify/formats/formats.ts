@@ -18,7 +18,7 @@ interface NotificationFormat {
   /** Description for the docs and for errors. */
   readonly means: string;
   /** Fields of the file that only this type has. */
-  readonly fields: readonly (keyof FormatSettings)[];
+  readonly fields?: readonly (keyof FormatSettings)[];
   /** Escapes an untrusted text, so that the receiver shows it as plain text. Never throws. The result is at most six times as long. */
   readonly escape: (text: string) => string;
   readonly content: (message: NotificationMessage, settings: FormatSettings) => RequestContent;
@@ -37,7 +37,6 @@ const slackEntities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&l
  */
 export const slack: NotificationFormat = {
   means: "an incoming webhook of Slack",
-  fields: [],
   escape: (text) => text.replace(/[&<>`]/g, (sign) => slackEntities[sign] ?? ""),
   content: ({ text }) => ({
     headers: jsonHeaders,
@@ -59,7 +58,6 @@ export const slack: NotificationFormat = {
  */
 export const teams: NotificationFormat = {
   means: "the webhook of a Workflow in Microsoft Teams",
-  fields: [],
   escape: (text) => withoutLinks(text).replaceAll("{{", "{ {"),
   content: ({ text, notification }) => {
     const color = notification.type === "Warning" ? "Attention" : "Default";
@@ -85,7 +83,6 @@ const lookalikes: Readonly<Record<string, string>> = { "<": "‹", ">": "›", "
  */
 export const googleChat: NotificationFormat = {
   means: "an incoming webhook of Google Chat",
-  fields: [],
   escape: (text) =>
     withoutDomains(withoutLinks(text))
       .replace(/[<>`]/g, (sign) => lookalikes[sign] ?? "")
@@ -116,7 +113,6 @@ function jsonOf({ notification, text, unsent }: NotificationMessage): object {
 /** Any endpoint that accepts JSON by POST. */
 const webhook: NotificationFormat = {
   means: "any endpoint that accepts JSON",
-  fields: [],
   escape: (text) => text,
   content: (message) => ({ headers: jsonHeaders, body: jsonOf(message) }),
 };
