@@ -49,7 +49,8 @@ export function createLogger(options: LoggerOptions): Logger {
   const writer =
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
-      for (const { count, namespace, ...kind } of rateLimit.suppressed()) {
+      for (const { lines, namespace, ...kind } of rateLimit.suppressed()) {
+        const count = lines - maxLines;
         writeLine(kind.level, `suppressed ${count} more lines within a minute: ${kind.message}`, { namespace });
       }
       if (level === "debug" || rateLimit.admits(level, message, fields)) writeLine(level, message, fields);
@@ -102,14 +103,11 @@ const maxKinds = 1_000;
 /** Maximum number of characters of a field, a message and a stack trace. */
 const maxLength = { field: 500, message: 1_000, stack: 4_000 };
 
-interface SuppressedLines {
+/** Lines with the same level, message and namespace within a minute. */
+interface Kind {
   readonly level: LogLevel;
   readonly message: string;
   readonly namespace: string | undefined;
-  readonly count: number;
-}
-
-interface Kind extends Omit<SuppressedLines, "count"> {
   readonly since: number;
   lines: number;
 }
@@ -136,14 +134,14 @@ class LogRateLimit {
     return kind.lines <= maxLines;
   }
 
-  /** Yields the suppressed lines of the minutes that are over, once each. */
-  *suppressed(): Iterable<SuppressedLines> {
+  /** Yields the kinds with suppressed lines whose minute is over, once each. */
+  *suppressed(): Iterable<Kind> {
     const now = this.#clock.wall();
-    for (const [key, { since, lines, ...kind }] of this.#kinds) {
+    for (const [key, kind] of this.#kinds) {
       // A clock that was set back also ends the minute.
-      if (now - since < windowMs && now >= since) return;
+      if (now - kind.since < windowMs && now >= kind.since) return;
       this.#kinds.delete(key);
-      if (lines > maxLines) yield { ...kind, count: lines - maxLines };
+      if (kind.lines > maxLines) yield kind;
     }
   }
 
