@@ -4,7 +4,7 @@ import type { ChosenCluster } from "../../kube/config/cluster-config.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { type Clock, longestTimerMs, sleep, systemClock } from "../../lib/clock.ts";
-import { chosenCluster, type clusterFlags, type connectionFlags } from "../flags/connection-flags.ts";
+import { chosenCluster, type connectionFlags } from "../flags/connection-flags.ts";
 import type { FlagTable, FlagValues } from "../flags/parse-flags.ts";
 import {
   type ClusterSource,
@@ -47,7 +47,7 @@ export function clusterCommand<T extends FlagTable>({ name, help, read, ...row }
       const values: FlagValues<typeof connectionFlags> = call.values;
       let config: ClusterConfig | undefined;
       try {
-        config = await clusterConfigOf(values, call.terminal);
+        config = await loadCluster(chosenCluster(values), call.terminal);
         return await withCluster(name, config, run, values);
       } catch (error) {
         const failure = reportFailure(error, config);
@@ -57,14 +57,6 @@ export function clusterCommand<T extends FlagTable>({ name, help, read, ...row }
       }
     },
   });
-}
-
-/** Loads the configuration of the cluster that the flags select. Throws a ClusterConfigError if there is no such cluster. */
-export async function clusterConfigOf(
-  values: Partial<FlagValues<typeof clusterFlags>>,
-  terminal: Terminal,
-): Promise<ClusterConfig> {
-  return loadCluster(chosenCluster(values), terminal);
 }
 
 /** Loads the configuration of a cluster. Throws a ClusterConfigError if there is no such cluster. */

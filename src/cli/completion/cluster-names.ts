@@ -7,10 +7,10 @@ import { findResource } from "../../kube/reads/reads.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { effectiveFlags } from "../cluster/running-wave/known-policy.ts";
 import { toRunningWave, waveSelector, wavesWatching } from "../cluster/running-wave/running-wave.ts";
-import { clusterConfigOf, withCluster } from "../command/cluster-command.ts";
+import { loadCluster, withCluster } from "../command/cluster-command.ts";
 import type { ArgumentKind, Terminal } from "../command/command.ts";
 import { wantedKinds } from "../flags/compatibility-flags.ts";
-import { connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
+import { chosenCluster, connectionFlags, namespaceFlag } from "../flags/connection-flags.ts";
 import { type CompletedNames, UsageError } from "../flags/flag-types.ts";
 import { type FlagTable, type GivenFlag, parseArguments } from "../flags/parse-flags.ts";
 
@@ -99,7 +99,7 @@ async function askCluster(
   return withoutMistakes(async () => {
     const table = { ...flags, ...connectionFlags, namespace: namespaceFlag };
     const { values, given } = parseArguments(table, words, terminal.env);
-    const config = await clusterConfigOf(values, terminal);
+    const config = await loadCluster(chosenCluster(values), terminal);
     return withCluster("complete", config, async ({ client, namespace }) => {
       const hurried: CompletionCluster["client"] = {
         request: (request) => client.request({ ...request, timeoutMs: Math.max(1, until - systemClock.monotonic()) }),

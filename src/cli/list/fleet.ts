@@ -1,8 +1,9 @@
 import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
 import { printable } from "../../lib/printable.ts";
 import { mapBounded } from "../cluster/requests.ts";
-import { type Cluster, clusterConfigOf, openCluster } from "../command/cluster-command.ts";
+import { type Cluster, loadCluster, openCluster } from "../command/cluster-command.ts";
 import { type ExitCode, errorLine, exitCodes, type FailureReport, reportFailure } from "../command/command.ts";
+import { chosenCluster } from "../flags/connection-flags.ts";
 import type { ListRow } from "./list-output.ts";
 import { type ListCall, readList } from "./read-list.ts";
 
@@ -47,7 +48,7 @@ export async function openFleet(call: ListCall, contexts: readonly string[]): Pr
 async function memberOf(call: ListCall, context: string): Promise<Member> {
   let config: ClusterConfig | undefined;
   try {
-    config = await clusterConfigOf({ ...call.values, context }, call.terminal);
+    config = await loadCluster(chosenCluster({ ...call.values, context }), call.terminal);
     return { context, target: { cluster: await openCluster("list", config, call.values) } };
   } catch (error) {
     return { context, target: { failure: failureOf(error, config) } };

@@ -1,7 +1,7 @@
 // `wave ui`. Serves a page on 127.0.0.1. This folder makes the model of the page; ui/ has the page.
 import { systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import { clusterCommand, clusterConfigOf, openCluster } from "../command/cluster-command.ts";
+import { clusterCommand, loadCluster, openCluster } from "../command/cluster-command.ts";
 import {
   argumentErrorTexts,
   CommandFailure,
@@ -11,6 +11,7 @@ import {
   noteLine,
   reportFailure,
 } from "../command/command.ts";
+import { chosenCluster } from "../flags/connection-flags.ts";
 import { UsageError } from "../flags/flag-types.ts";
 import { openBrowser, readPageFiles, startUi, type UiMember } from "./start-ui.ts";
 import { type UiCall, uiFlags } from "./ui-flags.ts";
@@ -71,7 +72,7 @@ export function openMembers(call: UiCall): Promise<readonly UiMember[]> {
 }
 
 async function openMember(call: UiCall, context: string | undefined): Promise<UiMember> {
-  const config = await clusterConfigOf({ ...call.values, context }, call.terminal);
+  const config = await loadCluster(chosenCluster({ ...call.values, context }), call.terminal);
   const named = /^context (.+) of /s.exec(config.source)?.[1];
   return { cluster: await openCluster("ui", config, call.values), context: context ?? named ?? config.server.host };
 }
