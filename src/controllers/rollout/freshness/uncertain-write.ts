@@ -18,7 +18,7 @@ export function rememberUncertainWrite(
   now: number,
 ): void {
   const lastWrite = lastWriteAfter(findings, before, plan, hasPassed, now);
-  findings.uncertainWrite = { before, hash: hashOf(plan), plan: summaryOf(plan), lastWrite };
+  findings.uncertainWrite = { before, plan: summaryOf(plan), lastWrite };
 }
 
 /** Returns how a run ends that has nothing to write: with the uncertain write before, if it has arrived. */
@@ -38,7 +38,7 @@ export function outcomeWithoutWrite(
   const arrived =
     uncertainWrite.plan.outcome === "cleanUp"
       ? isCleanedUp(uncertainWrite.before, workload)
-      : plan.outcome === "current" && uncertainWrite.hash === plan.view.hash;
+      : plan.outcome === "current" && uncertainWrite.plan.hash === plan.view.hash;
   if (!arrived) return { type: "done", workload, plan };
   findings.lastWrite = uncertainWrite.lastWrite;
   return { type: "written", before: uncertainWrite.before, plan: uncertainWrite.plan };
@@ -87,9 +87,6 @@ export function writtenOutcome(
 function summaryOf(plan: RolloutPlan): PlanSummary {
   const { outcome, reason, warnings } = plan;
   const returned = plan.outcome === "roll" && plan.returns && { returned: plan.returns.names };
-  return { outcome, reason, warnings, hash: hashOf(plan), ...returned, ...(isRollAgain(plan) && { again: true }) };
-}
-
-function hashOf(plan: RolloutPlan): string | undefined {
-  return "hash" in plan ? plan.hash : undefined;
+  const hash = "hash" in plan ? plan.hash : undefined;
+  return { outcome, reason, warnings, hash, ...returned, ...(isRollAgain(plan) && { again: true }) };
 }

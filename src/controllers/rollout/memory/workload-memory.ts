@@ -26,12 +26,7 @@ export interface Findings {
   readonly reportedRollout: ReportedRollout | undefined;
   /** The write whose response was lost, and the value of `lastWrite` if the write arrived. */
   readonly uncertainWrite:
-    | {
-        readonly before: Workload;
-        readonly hash: string | undefined;
-        readonly plan: PlanSummary;
-        readonly lastWrite: RolloutWrite | undefined;
-      }
+    | { readonly before: Workload; readonly plan: PlanSummary; readonly lastWrite: RolloutWrite | undefined }
     | undefined;
   /** What was recorded on the workload when the caches last matched it; undefined if they never did. */
   readonly caughtUpWith: RecordedConfiguration | undefined;
