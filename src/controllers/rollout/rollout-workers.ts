@@ -173,7 +173,7 @@ export class RolloutWorkers {
       viewEntries: this.#loop.views.entries,
       haltedChanges: this.#loop.batches?.halted ?? 0,
       ...countRollouts(this.#options.caches.workloads(), this.#loop.newPods, this.#options.clock.wall()),
-      workloads: this.#loop.memories.all(),
+      workloads: this.#loop.memories.values(),
     };
   }
 
@@ -182,7 +182,7 @@ export class RolloutWorkers {
     const { caches, policy, clock } = this.#options;
     if (policy.pacing.observe) return undefined;
     return judgedNow({
-      memories: this.#loop.memories.entries(),
+      memories: this.#loop.memories,
       namespaces: policy.namespaces,
       undecided: caches.undecided(),
       lostSince: caches.lostSince(),
@@ -238,10 +238,10 @@ export class RolloutWorkers {
       isNeeded: () => {
         const { policy, clock } = this.#options;
         const [flags, now] = [policy.pacing, clock.monotonic()];
-        return this.#loop.memories.all().some((memory) => needsAlerts(memory, flags, now));
+        return this.#loop.memories.values().some((memory) => needsAlerts(memory, flags, now));
       },
       onChange: (isChanged) => {
-        for (const [key, { hold }] of this.#loop.memories.entries()) {
+        for (const [key, { hold }] of this.#loop.memories) {
           if (hold?.reason === "alertsUnknown") this.#enqueue(key, "high");
           else if (isChanged(namespaceOf(key))) this.#enqueue(key, "low");
         }
@@ -283,7 +283,7 @@ export class RolloutWorkers {
         resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal }),
       ];
     });
-    await writeLastNotes(this.#loop.memories.entries(), this.#options);
+    await writeLastNotes(this.#loop.memories, this.#options);
     // The next leader starts only after this. Owners may have made as many Events as can wait.
     await this.#outbox.closeWithin(lastEventsMs, clock, leadership.abort);
   }

@@ -3,37 +3,15 @@ import type { Judged } from "../../../domain/plan/verdict.ts";
 import { sharedString } from "../../../domain/syntax/json.ts";
 import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 
-/** The memories of all workloads, by key, while this process leads. */
-export class WorkloadMemories {
-  readonly #memories = new Map<string, WorkloadMemory>();
-
+/** The memories of all workloads that were ever enqueued, by key, while this process leads. */
+export class WorkloadMemories extends Map<string, WorkloadMemory> {
   /** Returns the memory of a workload. Makes one if there is none. */
   of(key: string): WorkloadMemory {
-    const known = this.#memories.get(key);
+    const known = this.get(key);
     if (known !== undefined) return known;
     const made = newMemory();
-    this.#memories.set(sharedString(key), made);
+    this.set(sharedString(key), made);
     return made;
-  }
-
-  /** Returns the memory of a workload; undefined if it was never enqueued. */
-  get(key: string): WorkloadMemory | undefined {
-    return this.#memories.get(key);
-  }
-
-  /** Returns all memories, the oldest first. */
-  all(): IteratorObject<WorkloadMemory> {
-    return this.#memories.values();
-  }
-
-  /** Returns the keys of all workloads with their memories. */
-  entries(): IteratorObject<[string, WorkloadMemory]> {
-    return this.#memories.entries();
-  }
-
-  /** Deletes the memory of a workload that is gone. */
-  delete(key: string): void {
-    this.#memories.delete(key);
   }
 }
 
