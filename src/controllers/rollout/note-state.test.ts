@@ -7,13 +7,13 @@ import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { soleLeadership } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
-import { findingsOf } from "./memory/workload-memory.ts";
+import { newFindings } from "./memory/workload-memory.ts";
 import { noteState } from "./note-state.ts";
 
 /** A workload whose runs end with the plans of a test, and what they note. Time alone causes a run when the last one asked for it. */
 function scene(state?: string) {
   const clock = new FakeClock();
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   const world = {
     state,
     plan: { outcome: "current" } as unknown,

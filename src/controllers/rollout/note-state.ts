@@ -163,12 +163,13 @@ const maxMs = 1_000;
  * reverted before it starts. Resolves after one second at the latest. Never rejects for a request.
  */
 export async function writeLastNotes(
-  memories: Iterable<readonly [string, Pick<WorkloadMemory, "mixed">]>,
+  memories: Iterable<readonly [string, Pick<WorkloadMemory, "findings">]>,
   options: LeaderParts<"client" | "policy" | "clock" | "log" | "leadership", "workload">,
 ): Promise<void> {
   const { caches, clock, leadership, log, policy } = options;
   const now = clock.wall();
-  const due = Iterator.from(memories).flatMap(([key, { mixed: { spans } = {} }]) => {
+  const due = Iterator.from(memories).flatMap(([key, { findings }]) => {
+    const { spans } = findings.mixed ?? {};
     if (spans === undefined || openSpanOf(recordedSpans(spans)) === undefined) return [];
     const workload = caches.workload(key);
     if (workload?.uid !== spans.uid) return [];

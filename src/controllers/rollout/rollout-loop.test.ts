@@ -9,14 +9,14 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import { soleLeadership } from "../../runtime/write-permits.ts";
 import { silentLogger } from "../../telemetry/logging/log.ts";
 import { RememberedViews } from "./memory/remembered-views.ts";
-import { type Findings, findingsOf, newMemory, type Writable } from "./memory/workload-memory.ts";
+import { type Findings, newFindings, newMemory, type Writable } from "./memory/workload-memory.ts";
 import type { ReconcileOptions } from "./plan-workload.ts";
 import { reconcile } from "./rollout-loop.ts";
 
 const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key-${index}`, ""]));
 const readsAll = { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "web" } }] }] };
 
-const run = (findings: Writable<Findings> = findingsOf(undefined)) => ({
+const run = (findings: Writable<Findings> = newFindings()) => ({
   key: "Deployment/default/web",
   memory: newMemory(),
   findings,
@@ -72,7 +72,7 @@ it("treats a stored object that is no longer a valid workload as gone, not as a 
 
 it("treats a hash that the API server removes on write as a refusal, and does not write it again and again", async () => {
   const lookup = lookupOf(configMap("web", { a: "1" }));
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   const pruned = async () => workloadObject({ pod: readsAll }) as never;
   expect(await reconcile(run(findings), options(pruned, lookup))).toMatchObject({
     type: "refused",
@@ -83,7 +83,7 @@ it("treats a hash that the API server removes on write as a refusal, and does no
 
 it("keeps nothing of an uncertain write that grows with the configuration: all workloads may have one", async () => {
   const lookup = lookupOf(configMap("web", wide));
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   const broken = () => Promise.reject(new ConnectionError("broken"));
   const outcome = await reconcile(run(findings), options(broken, lookup));
   expect(outcome.type).toBe("unavailable");

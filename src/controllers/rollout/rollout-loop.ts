@@ -17,13 +17,7 @@ import type { ReconcileOutcome } from "./memory/outcome.ts";
 import { holdAfter } from "./memory/pacing-memory.ts";
 import type { RememberedViews } from "./memory/remembered-views.ts";
 import type { WorkloadMemories } from "./memory/workload-memories.ts";
-import {
-  findingsOf,
-  hasOtherTemplate,
-  seenAnnotations,
-  seenPins,
-  type WorkloadMemory,
-} from "./memory/workload-memory.ts";
+import { hasOtherTemplate, seenAnnotations, seenPins, type WorkloadMemory } from "./memory/workload-memory.ts";
 import type { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
 import {
   mustNotWrite,
@@ -75,7 +69,7 @@ export async function runWorkload(key: string, loop: RolloutLoop): Promise<Resul
     ...permits,
     key,
     memory,
-    findings: findingsOf(memory),
+    findings: { ...memory.findings, isPublished: false },
     batchHold: batch?.holdOf ?? (() => undefined),
     isBatchBehind: batch?.isBehind ?? (() => false),
   };

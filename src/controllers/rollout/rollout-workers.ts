@@ -120,7 +120,7 @@ export class RolloutWorkers {
       ...options,
       watchMs: policy.pacing.rolloutTimeoutMs,
       lastWrite: (workload) => {
-        const { lastWrite } = memories.get(workloadKey(workload)) ?? {};
+        const { lastWrite } = memories.get(workloadKey(workload))?.findings ?? {};
         return lastWrite?.uid === workload.uid ? lastWrite : undefined;
       },
       onChange: (key) => this.#enqueue(key, "low"),

@@ -4,7 +4,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import { batchMember } from "../../../domain/pacing/batch-member.ts";
 import { rememberProgress } from "../memory/pacing-memory.ts";
-import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
+import { newFindings, newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
 import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";
 
 const flags = { ...unpaced, maxConcurrent: 5, soakMs: 1_000 };
@@ -148,8 +148,8 @@ it.each<readonly [string, number | undefined, string]>([
   const rolledAt = Math.floor(clock.wall() / 1000) - 3_600;
   const progress = { state: "progressing", step: 1, available: 0 } as const;
   const rolled: Workload = { ...workload(), recordedHash: "v2:new", rolledAt, hashWrittenAt: rolledAt, progress };
-  const memory = { ...newMemory() };
-  if (plannedAt !== undefined) rememberProgress(memory, rolled, plannedAt);
+  const memory = { findings: newFindings() };
+  if (plannedAt !== undefined) rememberProgress(memory.findings, rolled, plannedAt);
   const known = facts(clock, { workload: () => rolled }, plannedAt === undefined ? undefined : memory);
   const member = known.membersIn("default")(workloadKey(rolled));
   const change = { changedAt: (rolledAt - 60) * 1000, seenAt: undefined };

@@ -141,7 +141,7 @@ export class BatchFacts {
       const rules = cached.policy === noPolicy ? ofNamespace : rulesFor({ namespace, policy: cached.policy }, policy);
       if (!rules.batches.value) return undefined;
       const memory = memoryOf(key);
-      const workload = memory === undefined ? cached : newestOf(memory, cached, now);
+      const workload = memory === undefined ? cached : newestOf(memory.findings, cached, now);
       // A validator is not passed over because a read of it failed.
       const mustBePlanned = hasRequestedRun(memory, now) || (memory?.state === "due" && isValidator(cached));
       return {
@@ -164,9 +164,10 @@ export class BatchFacts {
     MemberFacts,
     "held" | "blocked" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs" | "failedAlert"
   > {
-    const { progress, hold, lastWrite } = memory ?? {};
-    const current = memory && progressOf(memory, workload);
-    const isNewer = memory !== undefined && (hold?.isByTimes === true || hasCaughtUp(memory, workload));
+    const { hold, findings } = memory ?? {};
+    const { progress, lastWrite } = findings ?? {};
+    const current = findings && progressOf(findings, workload);
+    const isNewer = findings !== undefined && (hold?.isByTimes === true || hasCaughtUp(findings, workload));
     return {
       held: hold && { reason: hold.reason, changed: hold.changed && (isNewer ? hold.changed : noObjects) },
       blocked: memory && blockedIn(memory),
@@ -175,7 +176,7 @@ export class BatchFacts {
       // Its time of the API may be long ago by this clock. So a rollout that was never planned does not fail by time.
       advancedAt: this.#onWall(current?.advancedAt ?? this.#options.clock.monotonic()),
       completeMs: current?.completeMs ?? 0,
-      failedAlert: memory && knownFailedAlert(memory, workload),
+      failedAlert: findings && knownFailedAlert(findings, workload),
     };
   }
 

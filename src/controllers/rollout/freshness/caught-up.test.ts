@@ -6,7 +6,7 @@ import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
-import { findingsOf } from "../memory/workload-memory.ts";
+import { newFindings } from "../memory/workload-memory.ts";
 import {
   areCachesFresh,
   hasCaughtUp,
@@ -78,7 +78,7 @@ const cases: readonly Case[] = [
 ];
 
 it.for(cases)("returns $isFresh for a write without live reads if $when", ({ matched, plan, synced, isFresh }) => {
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   if (matched !== undefined) rememberOwnWrite(findings, matched);
   const syncedUpTo = (_: string, namespace: string) => synced[namespace] ?? 0;
   expect(areCachesFresh(findings, stored, plan, syncedUpTo)).toBe(isFresh);
@@ -88,13 +88,13 @@ it.for([
   ["a plan that finds the workload current", "1", true],
   ["a plan that rolls the workload", "2", false],
 ] as const)("reports whether the caches matched the workload after %s", ([, value, expected]) => {
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   rememberCaughtUp(findings, stored, planOf(value));
   expect(hasCaughtUp(findings, stored)).toBe(expected);
 });
 
 it("reads live if a hash that another client wrote matched, and an object that has not changed may be old", () => {
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   rememberCaughtUp(findings, stored, planOf("1"));
   const fresh = (synced: Readonly<Record<string, number>>) =>
     areCachesFresh(findings, stored, named, (_: string, namespace: string) => synced[namespace] ?? 0);
@@ -102,14 +102,14 @@ it("reads live if a hash that another client wrote matched, and an object that h
 });
 
 it("still knows an own write when the caches match it again", () => {
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   rememberOwnWrite(findings, stored);
   rememberCaughtUp(findings, stored, planOf("1"));
   expect(findings.caughtUpWith?.isOwn).toBe(true);
 });
 
 it("keeps nothing of a workload but what is compared, because only its namespace has a limit", () => {
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   rememberOwnWrite(findings, stored);
   const { uid, recordedHash: hash, recordedConfig: config } = stored;
   expect(findings.caughtUpWith).toEqual({ uid, hash, config, isOwn: true });
@@ -124,7 +124,7 @@ const web = (version: number, uid = "1", generation = version, annotations = {})
 
 describe("the newest known state of a workload", () => {
   it("is used until the cache has caught up", () => {
-    const findings = findingsOf(undefined);
+    const findings = newFindings();
     const [old, after] = [web(1), web(3)];
     expect(newestOf(findings, old, 0)).toBe(old);
     rememberNewest(findings, old, after, 0);
@@ -137,7 +137,7 @@ describe("the newest known state of a workload", () => {
   });
 
   it("is used until then also if the write changed only annotations, which raises no generation", () => {
-    const findings = findingsOf(undefined);
+    const findings = newFindings();
     const written = { "wave.pusher.com/consecutive-rollouts": "1" };
     const [old, after, caughtUp] = [web(1, "1", 1), web(3, "1", 1, written), web(3, "1", 1, written)];
     rememberNewest(findings, old, after, 0);
@@ -146,7 +146,7 @@ describe("the newest known state of a workload", () => {
   });
 
   it("is not used if the cache has received a later status, which does not change its version", () => {
-    const findings = findingsOf(undefined);
+    const findings = newFindings();
     const [old, read] = [web(1, "1", 1), web(3, "1", 1)];
     rememberNewest(findings, old, read, 0);
     expect(newestOf(findings, old, 0)).toBe(read);
@@ -155,7 +155,7 @@ describe("the newest known state of a workload", () => {
   });
 
   it("is used if the cache has an earlier pod template of the workload that it refers to", () => {
-    const findings = findingsOf(undefined);
+    const findings = newFindings();
     const source = { apiVersion: "apps/v1", kind: "Deployment", name: "web", observed: "1" };
     const [old, read] = [web(1, "1", 1), { ...web(3, "1", 1), templateSource: { ...source, generation: 2 } }];
     rememberNewest(findings, old, read, 0);
@@ -164,7 +164,7 @@ describe("the newest known state of a workload", () => {
   });
 
   it("does not hide a workload that was recreated with the same name", () => {
-    const findings = findingsOf(undefined);
+    const findings = newFindings();
     const old = web(1);
     rememberNewest(findings, old, web(7), 0);
     const recreated = web(1, "2");
@@ -172,7 +172,7 @@ describe("the newest known state of a workload", () => {
   });
 
   it("expires if the cache never receives it", () => {
-    const findings = findingsOf(undefined);
+    const findings = newFindings();
     const [old, after] = [web(1), web(2)];
     rememberNewest(findings, old, after, 0);
     expect(newestOf(findings, old, 29_999)).toBe(after);

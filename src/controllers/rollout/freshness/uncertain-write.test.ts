@@ -5,7 +5,7 @@ import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { RememberedViews } from "../memory/remembered-views.ts";
-import { findingsOf } from "../memory/workload-memory.ts";
+import { newFindings } from "../memory/workload-memory.ts";
 import { outcomeWithoutCache, outcomeWithoutWrite, rememberUncertainWrite, writtenOutcome } from "./uncertain-write.ts";
 
 const key = "Deployment/default/web";
@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
 ];
 
 it.for(cases)("reports an uncertain write as $type if $when", ({ uncertain, now: [of, plan], type, stays }) => {
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   if (uncertain !== undefined) rememberUncertainWrite(findings, ...uncertain, false, 7);
   const outcome = outcomeWithoutWrite(key, findings, of, plan, new RememberedViews(() => {}));
   expect(outcome.type).toBe(type);
@@ -83,7 +83,7 @@ const storedAfterCleanUp: readonly [string, Workload | undefined, "gone" | "writ
 it.for(storedAfterCleanUp)(
   "finds out whether a clean-up arrived if the stored workload %s",
   async ([, stored, type]) => {
-    const findings = findingsOf(undefined);
+    const findings = newFindings();
     rememberUncertainWrite(findings, waits, cleanUp, false, 0);
     const live = { workload: async () => stored } as unknown as Parameters<typeof outcomeWithoutCache>[1]["live"];
     const leadership = soleLeadership(new AbortController().signal);
@@ -93,14 +93,14 @@ it.for(storedAfterCleanUp)(
 );
 
 it("reads nothing for a workload that left the caches without an uncertain clean-up", async () => {
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   rememberUncertainWrite(findings, before, written, false, 0);
   const leadership = soleLeadership(new AbortController().signal);
   expect(await outcomeWithoutCache(findings, { live: {} as never, leadership })).toEqual({ type: "gone" });
 });
 
 it("forgets an uncertain write after a write with a response", () => {
-  const findings = findingsOf(undefined);
+  const findings = newFindings();
   rememberUncertainWrite(findings, before, written, false, 0);
   const views = new RememberedViews(() => {});
   expect(writtenOutcome(key, findings, before, written, views)).toMatchObject({ type: "written", before });

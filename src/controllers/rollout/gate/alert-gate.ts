@@ -35,7 +35,7 @@ const awayAfterMs = 120_000;
 
 /** Reports whether alerts matter for a workload: its rollout may start soon, is in progress, or soaks. `now` is in monotonic milliseconds. */
 export function needsAlerts(
-  { hold, reportedRollout, progress }: WorkloadMemory,
+  { hold, findings: { reportedRollout, progress } }: WorkloadMemory,
   { soakMs }: Pick<PacingFlags, "soakMs">,
   now: number,
 ): boolean {

@@ -75,7 +75,7 @@ it("a workload that waits for its batch between two runs with late caches is ret
   const start = { changeSeenAt: undefined, requestedRuns: 0, changes: undefined };
   const behind = { ...done, cachesBehind: true };
   const delays = [behind, held, behind, held, behind].map((outcome) => {
-    finish(memory, { start, findings: memory, hold: undefined, blockers: undefined, outcome, now: 1_000 });
+    finish(memory, { start, findings: memory.findings, hold: undefined, blockers: undefined, outcome, now: 1_000 });
     return resultOf(memory, outcome, 1_000, () => 1);
   });
   expect(delays).toMatchObject([{ delayMs: 200 }, {}, { delayMs: 400 }, {}, { delayMs: 800 }]);

@@ -71,12 +71,12 @@ export function changeStart(
 export function finish(memory: Writable<WorkloadMemory>, run: FinishedRun): void {
   const { start, outcome, now } = run;
   const inProgressSince = changeStart(memory, start);
-  Object.assign(memory, run.findings);
+  memory.findings = run.findings;
   memory.hold = run.hold;
   memory.blockers = run.blockers;
   memory.finishedRuns = start.requestedRuns;
   const isCovered = memory.requestedRuns === start.requestedRuns && !hasNewChanges(memory, start);
-  memory.unpublishedSince = memory.isPublished && isCovered ? undefined : (memory.unpublishedSince ?? now);
+  memory.unpublishedSince = run.findings.isPublished && isCovered ? undefined : (memory.unpublishedSince ?? now);
   memory.state = stateAfter(memory.state, outcome);
   memory.unhealthySince = isHealthy(memory.state) ? undefined : (memory.unhealthySince ?? now);
   memory.logged = loggedAfter(memory.logged, outcome);
@@ -190,8 +190,8 @@ function deferredTo(memory: WorkloadMemory, now: number): Result {
 }
 
 /** The next time at which something ends, or is to be reported, without a change: a hold, a window, or an Event that expires. */
-function untilNextEvent({ blockers, hold, checkAtMonotonic }: WorkloadMemory, now: number): Result {
-  const times = [blockers?.repeatAt, hold?.untilMonotonic, hold?.closesAtMonotonic, checkAtMonotonic];
+function untilNextEvent({ blockers, hold, findings }: WorkloadMemory, now: number): Result {
+  const times = [blockers?.repeatAt, hold?.untilMonotonic, hold?.closesAtMonotonic, findings.checkAtMonotonic];
   if (hold !== undefined && hold.reportAt > now) times.push(hold.reportAt);
   const next = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(next) ? { type: "requeueAfter", delayMs: Math.max(leastDelayMs, next - now) } : done;

@@ -62,7 +62,9 @@ export interface Findings {
  * All that is remembered of one workload while this process leads, and nowhere else. A memory is made when the workload
  * is first enqueued and dropped when the workload is gone, so it must stay small. Times are in monotonic milliseconds.
  */
-export interface WorkloadMemory extends PacingMemory, Findings {
+export interface WorkloadMemory extends PacingMemory {
+  /** What the last run found out. */
+  readonly findings: Findings;
   /** The state in the metrics; undefined before the first run. */
   readonly state: WorkloadState | undefined;
   /** Since when the workload has been unhealthy, in whatever states; undefined if it is healthy. */
@@ -154,9 +156,10 @@ export interface ReportedBlockers {
   readonly repeatAt: number;
 }
 
-/** Returns the memory of an unknown workload. One literal has all fields: V8 keeps fields after a spread in an array beside the object. */
+/** Returns the memory of an unknown workload. */
 export function newMemory(): WorkloadMemory {
   return {
+    findings: newFindings(),
     state: undefined,
     unhealthySince: undefined,
     changeSeenAt: undefined,
@@ -170,6 +173,13 @@ export function newMemory(): WorkloadMemory {
     disagreements: 0,
     logged: undefined,
     blockers: undefined,
+    unpinned: undefined,
+  };
+}
+
+/** Returns the findings about an unknown workload. All fields are there: V8 keeps later ones in an array beside the object. */
+export function newFindings(): Writable<Findings> {
+  return {
     newerThanCache: undefined,
     lastWrite: undefined,
     progress: undefined,
@@ -184,37 +194,11 @@ export function newMemory(): WorkloadMemory {
     checkAtMonotonic: undefined,
     annotations: undefined,
     writtenPins: undefined,
-    note: undefined,
-    isPublished: false,
     mixed: undefined,
     notedSpansOf: undefined,
-    unpinned: undefined,
+    note: undefined,
     failedAlert: undefined,
-  };
-}
-
-/** Returns a copy of the findings of a memory, for one run. */
-export function findingsOf(memory: Findings | undefined): Writable<Findings> {
-  return {
-    newerThanCache: memory?.newerThanCache,
-    lastWrite: memory?.lastWrite,
-    progress: memory?.progress,
-    reportedRollout: memory?.reportedRollout,
-    uncertainWrite: memory?.uncertainWrite,
-    caughtUpWith: memory?.caughtUpWith,
-    confirmedMissing: memory?.confirmedMissing,
-    pods: memory?.pods,
-    legacy: memory?.legacy,
-    pins: memory?.pins,
-    unrestored: memory?.unrestored,
-    checkAtMonotonic: memory?.checkAtMonotonic,
-    annotations: memory?.annotations,
-    writtenPins: memory?.writtenPins,
-    note: memory?.note,
     isPublished: false,
-    mixed: memory?.mixed,
-    notedSpansOf: memory?.notedSpansOf,
-    failedAlert: memory?.failedAlert,
   };
 }
 

@@ -7,7 +7,7 @@ import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
 import { finish, startRun } from "../memory/finish.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { RememberedHold } from "../memory/pacing-memory.ts";
-import { findingsOf, newMemory } from "../memory/workload-memory.ts";
+import { newMemory } from "../memory/workload-memory.ts";
 import { EventReporter, OutcomeReport } from "./outcome-report.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 
@@ -34,7 +34,7 @@ function start() {
   const ended = (outcome: ReconcileOutcome, changeSeenAt?: number, hold?: RememberedHold) => {
     const run = { ...startRun(memory), changeSeenAt };
     const blockers = report.ended(memory, run, outcome, hold, {});
-    finish(memory, { start: run, outcome, findings: findingsOf(memory), hold, blockers, now: clock.monotonic() });
+    finish(memory, { start: run, outcome, findings: memory.findings, hold, blockers, now: clock.monotonic() });
   };
   return { clock, report, durations, memory, counted, ended };
 }
