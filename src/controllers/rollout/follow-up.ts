@@ -6,11 +6,10 @@ import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
 import { type Rules, rulesFor } from "../../domain/policy/rules.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
 import { checkBy } from "./memory/finish.ts";
-import { momentOf } from "./memory/moment.ts";
 import { type ReconcileOutcome, type RolloutEnd, trackEnd, trackStart } from "./memory/outcome.ts";
 import { observeRun } from "./mixed-pods/mixed-pods.ts";
 import { isPublished, noteState } from "./note-state.ts";
-import { mustNotWrite, type ReconcileOptions, type ReconcileRun } from "./plan-workload.ts";
+import { momentOf, mustNotWrite, type ReconcileOptions, type ReconcileRun } from "./plan-workload.ts";
 
 /** A run whose plan needs no write. */
 type Done = Extract<ReconcileOutcome, { readonly type: "done" }>;

@@ -6,8 +6,9 @@ import type { Lookup } from "../../domain/config/view-of-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import type { Hold, RolloutPlan } from "../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
-import type { ListedPods } from "../../domain/pacing/moment.ts";
+import type { ListedPods, Moment, NamespaceAlerts } from "../../domain/pacing/moment.ts";
 import { decide } from "../../domain/plan/decide.ts";
+import type { NewPods } from "../../domain/pods/new-pods.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
 import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -16,24 +17,27 @@ import type { LeaderParts } from "../leader-context.ts";
 import { rememberCaughtUp } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, type Planned, readFailure } from "./freshness/live-plan.ts";
 import { checkBy } from "./memory/finish.ts";
-import { type MomentSources, momentOf } from "./memory/moment.ts";
 import type { ReconcileOutcome } from "./memory/outcome.ts";
-import { knownFailedAlert, rememberFailedAlert, rememberProgress } from "./memory/pacing-memory.ts";
+import { knownFailedAlert, type PodsRead, rememberFailedAlert, rememberProgress } from "./memory/pacing-memory.ts";
 import type { RememberedViews } from "./memory/remembered-views.ts";
 import type { Findings, WorkloadMemory, Writable } from "./memory/workload-memory.ts";
 import { findMixedPods, type MixedPodsOptions } from "./mixed-pods/mixed-pods.ts";
 
 /** What the runs of all workloads need. */
-export type ReconcileOptions = LivePlanOptions &
-  MomentSources &
-  Pick<MixedPodsOptions, "reading"> &
-  LeaderParts<"log", "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn"> & {
-    readonly client: Pick<ApiClient, "request" | "stream">;
-    /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
-    readonly webhooks: boolean;
-    readonly views: Pick<RememberedViews, "of" | "remember">;
-    readonly pods: PodLists;
-  };
+export interface ReconcileOptions
+  extends LivePlanOptions,
+    Pick<MixedPodsOptions, "reading">,
+    LeaderParts<"log", "absentSince" | "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn"> {
+  readonly client: Pick<ApiClient, "request" | "stream">;
+  /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
+  readonly webhooks: boolean;
+  readonly views: Pick<RememberedViews, "of" | "remember">;
+  readonly pods: PodLists;
+  /** Returns what the Pods of the last rollout show. */
+  readonly newPods: (workload: Workload) => NewPods | undefined;
+  /** Returns what the alert gate knows of a namespace. Default: there is no gate. */
+  readonly alerts?: ((namespace: string) => NamespaceAlerts) | undefined;
+}
 
 /** One run for one workload. */
 export interface ReconcileRun {
@@ -116,6 +120,50 @@ export function planNow(
   });
   findings.checkAtMonotonic = plan.checkAt && clock.monotonic() + plan.checkAt - clock.wall();
   return plan;
+}
+
+/** How long a list of Pods shows which ones there are, in milliseconds: other Pods may have replaced them since. */
+const podsValidMs = 15_000;
+
+/** Returns what the leader knows of a workload now, with all times in milliseconds since the epoch. */
+export function momentOf(
+  { changes, heldBy }: Pick<WorkloadMemory, "changes" | "heldBy">,
+  findings: Findings,
+  workload: Workload,
+  { clock, caches: { absentSince }, newPods, alerts }: ReconcileOptions,
+): Moment {
+  const { lastWrite, progress, legacy, annotations, unrestored, pods, mixed } = findings;
+  const { uid, resourceVersion, recordedHash } = workload;
+  const now = clock.wall();
+  const monotonic = clock.monotonic();
+  // Memories have no wall-clock times: a clock that is set back would hold everything for as long.
+  const onWall = (at: number) => now - (monotonic - at);
+  return {
+    now,
+    changes: changes && { first: onWall(changes.first), last: onWall(changes.last) },
+    lastWrite: lastWrite?.uid === uid ? { ...lastWrite, at: onWall(lastWrite.at) } : undefined,
+    progressSince: onWall(progress?.since ?? monotonic),
+    advancedAt: progress && onWall(progress.advancedAt),
+    completeMs: progress?.completeMs ?? 0,
+    newPods: newPods(workload),
+    alerts: alerts?.(workload.namespace),
+    failedAlert: knownFailedAlert(findings, workload),
+    pods:
+      pods?.uid === uid && pods.listed !== undefined
+        ? { ...pods.listed, isEarlier: !isCurrent(pods, resourceVersion, monotonic) }
+        : undefined,
+    absentSince,
+    mixed: mixed?.pods?.uid === uid && mixed.pods.hash === recordedHash ? mixed.pods : undefined,
+    legacy,
+    changedByUndo: annotations?.changedByUndo,
+    unrestored,
+    heldBy,
+  };
+}
+
+/** Reports whether a list still shows the Pods of a workload that has this resourceVersion now. */
+function isCurrent({ resourceVersion: listedAs, at }: PodsRead, resourceVersion: number, now: number): boolean {
+  return listedAs === resourceVersion && now - at < podsValidMs;
 }
 
 /** Reports whether the hash that another controller recorded must be verified before anything else. */
