@@ -4,16 +4,16 @@ import type { PodLists } from "../../cache/live/listed-pods.ts";
 import { isVerified, needsLegacyVerification } from "../../domain/config/legacy-hash.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
-import type { Hold, RolloutPlan } from "../../domain/outcomes/outcomes.ts";
+import type { RolloutPlan } from "../../domain/outcomes/outcomes.ts";
 import { holdRows } from "../../domain/pacing/holds.ts";
 import type { ListedPods, Moment, NamespaceAlerts } from "../../domain/pacing/moment.ts";
 import { decide } from "../../domain/plan/decide.ts";
 import type { NewPods } from "../../domain/pods/new-pods.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
-import type { ConfigName } from "../../domain/references/references.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { LeaderParts } from "../leader-context.ts";
+import type { BatchRun } from "./batches/batch-queue.ts";
 import { rememberCaughtUp } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, type Planned, readFailure } from "./freshness/live-plan.ts";
 import { checkBy } from "./memory/finish.ts";
@@ -55,10 +55,8 @@ export interface ReconcileRun {
    * again when it has one.
    */
   readonly takeNotePermit: () => boolean;
-  /** Returns the hold of the batches of these changes; undefined if all of them admit the workload. */
-  readonly batchHold: (changed: readonly ConfigName[], lookup: Lookup) => Hold | undefined;
-  /** Reports whether the last plan is for content that the batches do not know yet. */
-  readonly isBatchBehind: () => boolean;
+  /** Undefined if batches are off. */
+  readonly batch: BatchRun | undefined;
 }
 
 /** Reports whether this process must not write now. It checks this right before each write, and before work that only a write needs. */
@@ -100,7 +98,7 @@ export function planCached(run: ReconcileRun, workload: Workload, options: Recon
 
 /** Returns the decision at this moment. */
 export function planNow(
-  { key, memory, findings, batchHold }: ReconcileRun,
+  { key, memory, findings, batch }: ReconcileRun,
   workload: Workload,
   lookup: Lookup,
   options: ReconcileOptions,
@@ -116,7 +114,7 @@ export function planNow(
     rules: rulesFor(workload, policy),
     previous: views.of(key),
     moment,
-    batchHold: (_, changed) => batchHold(changed, lookup),
+    batchHold: (_, changed) => batch?.holdOf(changed, lookup),
   });
   findings.checkAtMonotonic = plan.checkAt && clock.monotonic() + plan.checkAt - clock.wall();
   return plan;

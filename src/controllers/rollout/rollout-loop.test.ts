@@ -23,8 +23,7 @@ const run = (findings: Writable<Findings> = newFindings()) => ({
   takePermit: () => true,
   returnPermit: () => {},
   takeNotePermit: () => true,
-  batchHold: () => undefined,
-  isBatchBehind: () => false,
+  batch: undefined,
 });
 const workload = toWorkload(kinds.Deployment, workloadObject({ pod: readsAll }));
 

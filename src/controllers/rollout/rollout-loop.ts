@@ -70,8 +70,7 @@ export async function runWorkload(key: string, loop: RolloutLoop): Promise<Resul
     key,
     memory,
     findings: { ...memory.findings, isPublished: false },
-    batchHold: batch?.holdOf ?? (() => undefined),
-    isBatchBehind: batch?.isBehind ?? (() => false),
+    batch,
   };
   const { findings } = run;
 
@@ -229,7 +228,7 @@ async function planBeforeWrite(
     return { type: "conflict", workload: live.workload };
   }
   // Others may have shown an earlier change of the object, but not this one. It has a canary of its own when the caches have it.
-  if (live.plan.outcome !== "held" && run.isBatchBehind()) return { type: "conflict", workload: live.workload };
+  if (live.plan.outcome !== "held" && run.batch?.isBehind()) return { type: "conflict", workload: live.workload };
   if (isUnverified) cachesNeedWrite = isDue(planCached(run, live.workload, options));
   if (isDue(live.plan)) return live;
   run.returnPermit();
