@@ -13,7 +13,7 @@ import { resync } from "../../runtime/timers.ts";
 import type { Urgency } from "../../runtime/work-queue.ts";
 import { Workers } from "../../runtime/workers.ts";
 import type { LeaderParts } from "../leader-context.ts";
-import { createBatchQueue } from "./batches/batch-queue.ts";
+import { BatchQueue } from "./batches/batch-queue.ts";
 import type { LiveReads } from "./freshness/live-plan.ts";
 import { AlertGate, type AlertGateOptions, type GateOptions, needsAlerts } from "./gate/alert-gate.ts";
 import {
@@ -96,6 +96,7 @@ export class RolloutWorkers {
     const { clock, random, recorder, leadership, permits, metrics, log, workers, policy, alertGate, onWaiting } =
       options;
     const { post } = this;
+    const flags = policy.pacing;
     const memories = new WorkloadMemories();
     this.#options = options;
     this.#workers = new Workers({
@@ -118,7 +119,7 @@ export class RolloutWorkers {
     this.#configEvents = { client: options.client, post, signal: leadership.abort };
     const newPods = new NewPodsWatch({
       ...options,
-      watchMs: policy.pacing.rolloutTimeoutMs,
+      watchMs: flags.rolloutTimeoutMs,
       lastWrite: (workload) => {
         const { lastWrite } = memories.get(workloadKey(workload))?.findings ?? {};
         return lastWrite?.uid === workload.uid ? lastWrite : undefined;
@@ -136,14 +137,19 @@ export class RolloutWorkers {
       notePermits: permits.of("housekeeping", { flowOf: namespaceOf, onGranted: (key) => again(key, "low") }),
       newPods,
       gate,
-      batches: createBatchQueue(options, {
-        memory: (key) => memories.get(key),
-        newPods: newPodsOf,
-        onCanary: (key) => newPods.watch(key),
-        onChange: again,
-        onUnvalidated: (change) => void reportUnvalidated(change, this.#configEvents),
-        onHalted: (change) => void reportHalt(change, { ...options, signal: leadership.abort, post }),
-      }),
+      batches:
+        flags.maxConcurrent === 0
+          ? undefined
+          : new BatchQueue({
+              ...options,
+              flags,
+              memory: (key) => memories.get(key),
+              newPods: newPodsOf,
+              onCanary: (key) => newPods.watch(key),
+              onChange: again,
+              onUnvalidated: (change) => void reportUnvalidated(change, this.#configEvents),
+              onHalted: (change) => void reportHalt(change, { ...this.#configEvents, log }),
+            }),
       report: new OutcomeReport({
         eventReporter: new EventReporter({ post, clock, random }),
         onReturn: (workload, names) => postReturn(workload, names, this.#configEvents),

@@ -36,16 +36,6 @@ export interface BatchQueueOptions extends BatchFactsOptions {
   readonly onUnvalidated: (change: UnvalidatedChange) => void;
 }
 
-/** Returns the queue of batches; undefined if batches are off. */
-export function createBatchQueue(
-  { clock, caches, policy }: Pick<BatchQueueOptions, "clock" | "caches" | "policy">,
-  rest: Omit<BatchQueueOptions, "clock" | "caches" | "policy" | "flags">,
-): BatchQueue | undefined {
-  const flags = policy.pacing;
-  if (flags.maxConcurrent === 0) return undefined;
-  return new BatchQueue({ clock, caches, policy, flags, ...rest });
-}
-
 /** One run of the reconciler, for the batches. */
 export interface BatchRun {
   /** Returns the hold of the batches of these changes; undefined if all admit the workload. Called for each plan of the run, with its lookup. */
