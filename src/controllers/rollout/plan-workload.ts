@@ -29,7 +29,10 @@ export interface ReconcileOptions
     Pick<MixedPodsOptions, "reading">,
     LeaderParts<"log", "absentSince" | "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
-  /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
+  /**
+   * Whether Wave's webhooks are on. They reject in the request, if the API server asks them in time. And Pods that are pending after their
+   * scheduling hold was removed are replaced.
+   */
   readonly webhooks: boolean;
   readonly views: Pick<RememberedViews, "of" | "remember">;
   readonly pods: PodLists;

@@ -1,4 +1,4 @@
-import type { PodLists } from "../../cache/live/listed-pods.ts";
+import type { Caches } from "../../cache/cluster-cache.ts";
 import type { StoreChange } from "../../cache/store/store.ts";
 import type { Config } from "../../domain/config/digest.ts";
 import { namespaceOf, type Workload, workloadKey } from "../../domain/model/workload-shape.ts";
@@ -6,7 +6,6 @@ import type { Judged } from "../../domain/plan/verdict.ts";
 import { sharedString } from "../../domain/syntax/json.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { runAll } from "../../lib/run-all.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import { resync } from "../../runtime/timers.ts";
@@ -14,7 +13,6 @@ import type { Urgency } from "../../runtime/work-queue.ts";
 import { Workers } from "../../runtime/workers.ts";
 import type { LeaderParts } from "../leader-context.ts";
 import { BatchQueue } from "./batches/batch-queue.ts";
-import type { LiveReads } from "./freshness/live-plan.ts";
 import { AlertGate, type AlertGateOptions, type GateOptions, needsAlerts } from "./gate/alert-gate.ts";
 import {
   rememberRequest,
@@ -28,6 +26,7 @@ import { RememberedViews } from "./memory/remembered-views.ts";
 import { judgedNow, WorkloadMemories } from "./memory/workload-memories.ts";
 import { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
 import { writeLastNotes } from "./note-state.ts";
+import type { ReconcileOptions } from "./plan-workload.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
 import { misusedEvent } from "./report/event-texts.ts";
 import { EventReporter, OutcomeReport } from "./report/outcome-report.ts";
@@ -43,32 +42,15 @@ import { priorityOf, type RolloutLoop, runWorkload } from "./rollout-loop.ts";
 
 /** What {@link RolloutWorkers} need for one leadership. */
 export interface RolloutWorkersOptions
-  extends LeaderParts<
-    "policy" | "clock" | "log" | "random" | "leadership" | "permits",
-    | "copiesIn"
-    | "kinds"
-    | "lookup"
-    | "lostSince"
-    | "syncedUpTo"
-    | "absentSince"
-    | "undecided"
-    | "workload"
-    | "workloads"
-    | "workloadsIn"
-    | "workloadsReading"
-  > {
-  readonly client: Pick<ApiClient, "request" | "stream">;
-  readonly live: LiveReads;
-  readonly pods: PodLists;
-  /** Reads the hash keys that other replicas have made. Rejects if they cannot be read. Undefined without hash keys. */
-  readonly readHashKeys?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  extends Omit<ReconcileOptions, "views" | "newPods" | "alerts" | "reading">,
+    LeaderParts<"random" | "permits"> {
+  readonly caches: ReconcileOptions["caches"] &
+    Pick<Caches, "lostSince" | "undecided" | "workloads" | "workloadsIn" | "workloadsReading">;
   readonly recorder: EventRecorder;
   readonly metrics: RolloutMetrics;
   /** The period of the resync, in which every workload is reconciled once, in milliseconds; 0: no resync. */
   readonly syncPeriodMs: number;
   readonly workers: number;
-  /** Whether Wave's webhooks are on. Then Pods that are pending after their scheduling hold was removed are replaced. */
-  readonly webhooks: boolean;
   /** The alert gate. Default: none. */
   readonly alertGate?: GateOptions | undefined;
   /** Receives the namespace of a workload with a scheduling hold that waits for missing objects, after each of its runs. */

@@ -1,4 +1,3 @@
-import type { Caches } from "../../cache/cluster-cache.ts";
 import { workloadPath } from "../../cache/workloads/workload-reads.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
@@ -9,19 +8,18 @@ import { carriedRejections, undoSince } from "../../domain/pinning/rejections.ts
 import { type Rules, rulesFor } from "../../domain/policy/rules.ts";
 import { pinnedAnnotation } from "../../domain/references/annotations.ts";
 import { isWrittenByWave } from "../../domain/references/field-managers.ts";
-import type { ApplyOptions } from "./apply/apply.ts";
+import type { LeaderParts } from "../leader-context.ts";
 import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
 import { type LiveReads, readFailure } from "./freshness/live-plan.ts";
 import { type Findings, hasOtherTemplate } from "./memory/workload-memory.ts";
+import type { ReconcileOptions, ReconcileRun } from "./plan-workload.ts";
 
 /** What {@link updateRejections} needs. */
-export interface UpdateRejectionsOptions extends Pick<ApplyOptions, "client" | "policy" | "leadership"> {
-  readonly caches: Pick<Caches, "lookup">;
+interface UpdateRejectionsOptions
+  extends LeaderParts<"client" | "policy" | "leadership", "lookup">,
+    Pick<ReconcileOptions, "webhooks">,
+    Pick<ReconcileRun, "takePermit"> {
   readonly live: Pick<LiveReads, "lookup">;
-  /** Whether webhooks are on. They reject in the request, if the API server asks them in time. */
-  readonly webhooks: boolean;
-  /** Takes a permit for one write. Returns false if there is no permit. */
-  readonly takePermit: () => boolean;
 }
 
 /** What {@link updateRejections} did. */
