@@ -39,7 +39,7 @@ export interface Controller extends Required<Omit<Upkeep, "run">> {
 export interface ControllerOptions
   extends Omit<
     RolloutWorkersOptions,
-    "leadership" | "live" | "pods" | "permits" | "metrics" | "workers" | "random" | "onWaiting"
+    "leadership" | "live" | "pods" | "permits" | "metrics" | "workers" | "onWaiting"
   > {
   readonly client: ApiClient;
   readonly caches: RolloutWorkersOptions["caches"] &
@@ -53,15 +53,13 @@ export interface ControllerOptions
    * not make an API server on two cores faster.
    */
   readonly workers?: number;
-  /** Numbers in [0, 1), for the delays of retries. Default: Math.random. */
-  readonly random?: () => number;
   /** The times of the collector of pinned copies. Default: those of production. */
   readonly collectorTimes?: CollectorTimes;
 }
 
 /** Returns the controller. Nothing happens before `run`. */
 export function createController(options: ControllerOptions): Controller {
-  const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 40, random = Math.random } = options;
+  const { client, caches, policy, clock, log, updateRate, updateBurst, workers = 40 } = options;
   // Kept for all leaderships: writes of the one before use up the rate, too.
   const tokens = new TokenBucket({ clock, perSecond: updateRate, burst: updateBurst });
   const writesNothing = policy.pacing.observe;
@@ -99,7 +97,7 @@ export function createController(options: ControllerOptions): Controller {
         // The Events of all controllers wait in the outbox of the rollouts: many Events delay no write, and a lost Event is counted.
         const post = (event: ObjectEvent) => rollouts?.post(event);
         const waitingFor = (key: string) => rollouts?.waitingFor(key);
-        const shared = { ...options, random, leadership: inOrder, permits, post };
+        const shared = { ...options, leadership: inOrder, permits, post };
         const pendingPods = options.webhooks ? new PendingPods({ ...shared, waitingFor }) : undefined;
         const onUnpinned = options.webhooks ? (key: string) => rollouts?.podsUnpinned(key) : undefined;
         const times = options.collectorTimes ?? collectorTimes;
