@@ -26,8 +26,8 @@ export type LeaderParts<Part extends keyof LeaderContext, OfCaches extends keyof
 > &
   ([OfCaches] extends [never] ? unknown : { readonly caches: Pick<Caches, OfCaches> });
 
-/** A controller beside the rollouts, for one leadership. It receives the changes in the caches. */
-export interface Upkeep {
+/** A controller, for one leadership. It receives the changes in the caches. */
+export interface LeaderController {
   /** Receives every change of a workload. */
   onWorkloadChange?(change: StoreChange<Workload>): void;
   /** Receives every change of a ConfigMap or Secret. */

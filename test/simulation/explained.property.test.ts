@@ -107,8 +107,8 @@ class Stage {
       clock,
       log,
       metrics,
-      onWorkloadChange: ({ key }) => this.#workers.workloadChanged(key, "high"),
-      onConfigChange: (change) => this.#workers.configChanged(change, "high"),
+      onWorkloadChange: (change) => this.#workers.onWorkloadChange({ ...change, initial: false }),
+      onConfigChange: (change) => this.#workers.onConfigChange({ ...change, initial: false }),
       onNamespaceChange: () => {},
       onOwnersChange: undefined,
     });

@@ -10,7 +10,7 @@ import { getIfExists } from "../../kube/reads/reads.ts";
 import { sleep } from "../../lib/clock.ts";
 import type { ControllerPermits } from "../../runtime/write-permits.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { LeaderParts, Upkeep } from "../leader-context.ts";
+import type { LeaderController, LeaderParts } from "../leader-context.ts";
 import { createReplacement, deleteRecord } from "./replace.ts";
 
 type JobReplacementsOptions = LeaderParts<"client" | "policy" | "clock" | "log" | "leadership" | "permits", "kinds">;
@@ -25,7 +25,7 @@ const perNamespace = 20;
 const staleMs = 300_000;
 
 /** Creates the Jobs of records that are left: after a crash, or while the API server rejects the Job. */
-export class JobReplacements implements Upkeep {
+export class JobReplacements implements LeaderController {
   readonly #options: JobReplacementsOptions;
   readonly #signal: AbortSignal;
   readonly #permits: ControllerPermits;

@@ -10,7 +10,7 @@ import { runAll } from "../../lib/run-all.ts";
 import { resync } from "../../runtime/timers.ts";
 import { type Result, Workers } from "../../runtime/workers.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import type { Upkeep } from "../leader-context.ts";
+import type { LeaderController } from "../leader-context.ts";
 import { OwnerReferenceReconciler } from "./reconcile.ts";
 import type { OwnerReferenceOptions } from "./write-requests.ts";
 import { OwnerReferenceWriter, ownerReferenceBackoff } from "./writer.ts";
@@ -20,7 +20,7 @@ const workers = 4;
 const workersOfNamespace = 3;
 
 /** Keeps or removes owner references and finalizers. The queue has workloads, objects and sweeps. */
-export class OwnerReferences implements Upkeep {
+export class OwnerReferences implements LeaderController {
   readonly #options: OwnerReferenceOptions;
   readonly #workers: Workers;
   readonly #writer: OwnerReferenceWriter;

@@ -9,7 +9,7 @@ import { deletePod } from "../../kube/writes/delete-pod.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
 import type { ControllerPermits } from "../../runtime/write-permits.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { Upkeep } from "../leader-context.ts";
+import type { LeaderController } from "../leader-context.ts";
 import { isObservedOwner, podsOfOnePage } from "./pod-owners.ts";
 import { PendingPodReport, type PendingPodsOptions } from "./report.ts";
 
@@ -35,7 +35,7 @@ const everywhere = "";
  * the namespaces take turns. A failure is retried in its namespace and delays no other. Each run lists one page of Pods of one
  * namespace, and deletes the Pods that their controller can replace.
  */
-export class PendingPods implements Upkeep {
+export class PendingPods implements LeaderController {
   readonly #options: PendingPodsOptions;
   readonly #workers: Workers;
   readonly #permits: ControllerPermits;

@@ -24,7 +24,7 @@ import { pinnedCopyMetrics } from "../../telemetry/catalogue/pinned-copies.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { Counter, MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { LabelsOf } from "../../telemetry/metrics/series.ts";
-import type { LeaderParts, Upkeep } from "../leader-context.ts";
+import type { LeaderController, LeaderParts } from "../leader-context.ts";
 import { MarksSeen } from "./marks-seen.ts";
 import { type LostCopy, planSweep, readNamespacesWithCopies, type UsesRead } from "./read-uses.ts";
 import { recreateCopy, writeCopy } from "./write-copies.ts";
@@ -78,7 +78,7 @@ const maxEvents = 20;
  * Deletes unused pinned copies. The queue has namespaces. Each sweep reads the copies of its namespace and everything that may use them
  * from the API server, and then writes. It keeps nothing that the next leader needs: the marks are in the copies.
  */
-export class CopyCollector implements Upkeep {
+export class CopyCollector implements LeaderController {
   readonly #options: CopyCollectorOptions;
   readonly #workers: Workers;
   readonly #permits: ControllerPermits;

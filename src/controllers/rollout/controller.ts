@@ -1,19 +1,17 @@
 import type { Caches } from "../../cache/cluster-cache.ts";
 import { createListedConfigs } from "../../cache/live/listed-configs.ts";
 import { createPodLists } from "../../cache/live/listed-pods.ts";
-import type { StoreChange } from "../../cache/store/store.ts";
 import type { Judged } from "../../domain/plan/verdict.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { runAll } from "../../lib/run-all.ts";
-import type { Priority } from "../../runtime/fair-queue.ts";
 import { TokenBucket } from "../../runtime/token-bucket.ts";
 import { type Leadership, WritePermits } from "../../runtime/write-permits.ts";
 import { ownerReferenceMetrics } from "../../telemetry/catalogue/owner-references.ts";
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { JobReplacements } from "../job-replacements/controller.ts";
-import type { Upkeep } from "../leader-context.ts";
+import type { LeaderController } from "../leader-context.ts";
 import { OwnerReferences } from "../owner-references/controller.ts";
 import { PendingPods } from "../pending-pods/controller.ts";
 import { type CollectorTimes, CopyCollector, collectorTimes, copyMetrics } from "../pinned-copies/controller.ts";
@@ -22,7 +20,7 @@ import { rolloutMetrics } from "./report/rollout-metrics.ts";
 import { RolloutWorkers, type RolloutWorkersOptions } from "./rollout-workers.ts";
 
 /** Rolls workloads while Wave leads. Without leadership, the changes that it receives have no effect. */
-export interface Controller extends Required<Omit<Upkeep, "run">> {
+export interface Controller extends Required<Omit<LeaderController, "run">> {
   /** Receives a change of the policy: every workload is reconciled again. */
   onPolicyChange(): void;
   /** Returns up to when every change is judged; undefined if Wave does not lead, or only observes. */
@@ -68,7 +66,7 @@ export function createController(options: ControllerOptions): Controller {
   const pins = policy.pinConfig === true && !writesNothing;
   let collector: CopyCollector | undefined;
   const copyWrites = pins ? copyMetrics(options.metrics, () => collector?.counts ?? []) : undefined;
-  let upkeep: readonly Upkeep[] = [];
+  let controllers: readonly LeaderController[] = [];
   let rollouts: RolloutWorkers | undefined;
   const kinds = () => caches.kinds().map(({ id }) => id);
   options.metrics.gauge(workloadMetrics.onlyObserves).set(writesNothing ? 1 : 0);
@@ -110,47 +108,40 @@ export function createController(options: ControllerOptions): Controller {
           workers,
           onWaiting: (namespace) => pendingPods?.onWaiting(namespace),
         });
-        upkeep = [
+        controllers = [
+          rollouts,
           pendingPods,
           ownerWrites && new OwnerReferences({ ...shared, writes: ownerWrites }),
           collector,
           writesNothing ? undefined : new JobReplacements(shared),
         ].filter((each) => each !== undefined);
-        return [rollouts, ...upkeep].map((each) => each.run());
+        return controllers.map((each) => each.run());
       });
     } finally {
       rollouts = undefined;
       collector = undefined;
-      upkeep = [];
+      controllers = [];
     }
   }
 
   return {
     onWorkloadChange: (change) => {
-      rollouts?.workloadChanged(change.key, priorityOf(change));
-      for (const each of upkeep) each.onWorkloadChange?.(change);
+      for (const each of controllers) each.onWorkloadChange?.(change);
     },
     onConfigChange: (change) => {
-      rollouts?.configChanged(change, priorityOf(change));
-      for (const each of upkeep) each.onConfigChange?.(change);
+      for (const each of controllers) each.onConfigChange?.(change);
     },
     onOwnersChange: (key) => {
-      for (const each of upkeep) each.onOwnersChange?.(key);
+      for (const each of controllers) each.onOwnersChange?.(key);
     },
-    onPolicyChange: () => rollouts?.enqueueAll(),
+    onPolicyChange: () => rollouts?.onNamespaceChange(),
     onNamespaceChange: (namespace) => {
-      rollouts?.enqueueAll(namespace);
-      for (const each of upkeep) each.onNamespaceChange?.(namespace);
+      for (const each of controllers) each.onNamespaceChange?.(namespace);
     },
     onListed: (kind, namespace) => {
-      for (const each of upkeep) each.onListed?.(kind, namespace);
+      for (const each of controllers) each.onListed?.(kind, namespace);
     },
     judged: () => rollouts?.judged(),
     run,
   };
-}
-
-/** Returns the priority of a change: single changes go before those of a list (at the start, or after a gap in the watch). */
-function priorityOf({ initial }: StoreChange<unknown>): Priority {
-  return initial ? "low" : "high";
 }

@@ -11,7 +11,7 @@ import type { Priority } from "../../runtime/fair-queue.ts";
 import { resync } from "../../runtime/timers.ts";
 import type { Urgency } from "../../runtime/work-queue.ts";
 import { Workers } from "../../runtime/workers.ts";
-import type { LeaderParts } from "../leader-context.ts";
+import type { LeaderController, LeaderParts } from "../leader-context.ts";
 import { BatchQueue } from "./batches/batch-queue.ts";
 import { AlertGate, type AlertGateOptions, type GateOptions, needsAlerts } from "./gate/alert-gate.ts";
 import {
@@ -67,7 +67,7 @@ const shareOfNamespace = 0.8;
  * The queue of workloads, its workers, and a memory of each workload, for one leadership. Nothing of it outlives the
  * leadership: another leader may have written after it.
  */
-export class RolloutWorkers {
+export class RolloutWorkers implements LeaderController {
   readonly #options: RolloutWorkersOptions;
   readonly #workers: Workers;
   readonly #outbox: EventOutbox;
@@ -187,10 +187,10 @@ export class RolloutWorkers {
   /** Accepts an Event of any controller. It waits for its turn, so that Events delay no writes. */
   readonly post = (event: ObjectEvent): void => this.#outbox.post(event);
 
-  /** Enqueues a workload because of a change that was just seen. A change from a list is `low`. */
-  workloadChanged(key: string, priority: Priority): void {
-    if (priority === "high") rememberSeenChange(this.#loop.memories.of(key), this.#options.clock.monotonic());
-    this.#enqueue(key, priority);
+  /** Enqueues a workload that has just changed. Single changes go before those of a list: at the start, or after a gap in the watch. */
+  onWorkloadChange({ key, initial }: Pick<StoreChange<Workload>, "key" | "initial">): void {
+    if (!initial) rememberSeenChange(this.#loop.memories.of(key), this.#options.clock.monotonic());
+    this.#enqueue(key, initial ? "low" : "high");
   }
 
   /** Receives a workload with a Pod that reads no copy although its template names copies. */
@@ -203,7 +203,7 @@ export class RolloutWorkers {
   }
 
   /** Enqueues the readers of an object that has just changed. */
-  configChanged(change: StoreChange<Config>, priority: Priority): void {
+  onConfigChange(change: StoreChange<Config>): void {
     const { caches, clock } = this.#options;
     const readers = [...caches.workloadsReading(change.key)];
     this.#loop.batches?.configChanged(change, readers);
@@ -217,7 +217,7 @@ export class RolloutWorkers {
       // Configuration for which Pods may be waiting does not settle.
       if (memory.state !== "waiting") rememberUnsettledChange(memory, now, change);
       // A settling workload is reconciled when it has settled, however many edits there are until then.
-      if (!isEdit || !isSettling(memory, now)) this.workloadChanged(key, priority);
+      if (!isEdit || !isSettling(memory, now)) this.onWorkloadChange({ key, initial: change.initial });
     }
   }
 
@@ -238,7 +238,7 @@ export class RolloutWorkers {
   }
 
   /** Enqueues all workloads, or those of one namespace. */
-  enqueueAll(namespace?: string): void {
+  onNamespaceChange(namespace?: string): void {
     for (const key of this.#keys(namespace)) this.#enqueue(key, "low");
   }
 
