@@ -156,10 +156,10 @@ export class RolloutWorkers implements LeaderController {
     return {
       depth: this.#workers.depth,
       delayed: this.#workers.delayed,
-      waitingForPermit: this.waiting,
-      waitingEvents: this.#outbox.waiting,
-      viewEntries: this.#loop.views.entries,
-      haltedChanges: this.#loop.batches?.halted ?? 0,
+      permits: this.waiting,
+      events: this.#outbox.waiting,
+      views: this.#loop.views.entries,
+      halted: this.#loop.batches?.halted ?? 0,
       ...countRollouts(this.#options.caches.workloads(), this.#loop.newPods, this.#options.clock.wall()),
       workloads: this.#loop.memories.values(),
     };

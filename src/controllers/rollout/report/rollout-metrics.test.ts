@@ -6,12 +6,12 @@ import { type RolloutGauges, rolloutMetrics } from "./rollout-metrics.ts";
 const idle = {
   depth: 0,
   delayed: 0,
-  waitingForPermit: 0,
-  waitingEvents: 0,
-  viewEntries: 0,
-  haltedChanges: 0,
-  failedRollouts: 0,
-  stuckRollouts: 0,
+  permits: 0,
+  events: 0,
+  views: 0,
+  halted: 0,
+  failed: 0,
+  stuck: 0,
   flapping: 0,
 };
 

@@ -18,25 +18,21 @@ export type CountedOutcome = LabelsOf<typeof workloadMetrics.outcomes>["outcome"
 const outcomes = workloadMetrics.outcomes.labels.outcome;
 const workloadStates = keysOf(workloadMetrics.workloads.labels.state);
 
-/** The values of the gauges. */
-export interface RolloutGauges {
-  /** Keys that a worker could run now. */
-  readonly depth: number;
-  /** Keys that wait for their time. */
-  readonly delayed: number;
-  /** Workloads that wait for a write permit. */
-  readonly waitingForPermit: number;
-  readonly waitingEvents: number;
-  /** The entries of the remembered views. */
-  readonly viewEntries: number;
-  /** Halted changes, each one per namespace. */
-  readonly haltedChanges: number;
-  /** Workloads whose status reports a failed rollout, or whose containers restart again and again. */
-  readonly failedRollouts: number;
-  /** Workloads with a Pod of their last rollout that does not start. */
-  readonly stuckRollouts: number;
-  /** Workloads whose configuration keeps changing. */
-  readonly flapping: number;
+/** The gauges with one value. */
+const gaugeNames = [
+  "depth",
+  "delayed",
+  "permits",
+  "events",
+  "views",
+  "halted",
+  "failed",
+  "stuck",
+  "flapping",
+] as const satisfies readonly (keyof typeof workloadMetrics)[];
+
+/** The values of the gauges, by their names in {@link workloadMetrics}. */
+export interface RolloutGauges extends Readonly<Record<(typeof gaugeNames)[number], number>> {
   /** Every workload with a memory. */
   readonly workloads: Iterable<{
     readonly state: WorkloadState | undefined;
@@ -51,17 +47,17 @@ export function countRollouts(
   workloads: Iterable<Workload>,
   newPods: { readonly of: (workload: Workload) => NewPods | undefined },
   now: number,
-): Pick<RolloutGauges, "failedRollouts" | "stuckRollouts" | "flapping"> {
-  let [failedRollouts, stuckRollouts, flapping] = [0, 0, 0];
+): Pick<RolloutGauges, "failed" | "stuck" | "flapping"> {
+  let [failed, stuck, flapping] = [0, 0, 0];
   const moment = { now, lastWrite: undefined };
   for (const workload of workloads) {
     if (isFlapping(workload, moment)) flapping++;
     const shown = newPods.of(workload)?.state;
-    if (shown === "stuck") stuckRollouts++;
-    else if (workload.progress.state === "failed" || shown === "restarts" || shown === "exited") failedRollouts++;
-    else if (failedAlertOf(workload, moment) !== undefined) failedRollouts++;
+    if (shown === "stuck") stuck++;
+    else if (workload.progress.state === "failed" || shown === "restarts" || shown === "exited") failed++;
+    else if (failedAlertOf(workload, moment) !== undefined) failed++;
   }
-  return { failedRollouts, stuckRollouts, flapping };
+  return { failed, stuck, flapping };
 }
 
 /** The controller's metrics. */
@@ -88,32 +84,16 @@ export function rolloutMetrics(
 ): RolloutMetrics {
   const counted = registry.counter(workloadMetrics.outcomes);
   const seconds = registry.histogram(workloadMetrics.duration);
-  const halted = registry.gauge(workloadMetrics.halted);
-  const failed = registry.gauge(workloadMetrics.failed);
-  const flapping = registry.gauge(workloadMetrics.flapping);
-  const stuck = registry.gauge(workloadMetrics.stuck);
-  const depth = registry.gauge(workloadMetrics.depth);
-  const delayed = registry.gauge(workloadMetrics.delayed);
-  const permits = registry.gauge(workloadMetrics.permits);
-  const events = registry.gauge(workloadMetrics.events);
   const dropped = registry.counter(workloadMetrics.droppedEvents);
-  const views = registry.gauge(workloadMetrics.views);
   const droppedViews = registry.counter(workloadMetrics.droppedViews);
+  const gauges = gaugeNames.map((name) => [name, registry.gauge(workloadMetrics[name])] as const);
   const showWorkloads = workloadGauges(registry, clock);
-  depth.collect(() => {
+  registry.gauge(workloadMetrics.depth).collect(() => {
     const kind = kinds();
     registry.counter(workloadMetrics.outcomes, { kind });
     registry.histogram(workloadMetrics.duration, { kind });
     const observed = observe();
-    depth.set(observed?.depth ?? 0);
-    delayed.set(observed?.delayed ?? 0);
-    permits.set(observed?.waitingForPermit ?? 0);
-    events.set(observed?.waitingEvents ?? 0);
-    views.set(observed?.viewEntries ?? 0);
-    halted.set(observed?.haltedChanges ?? 0);
-    failed.set(observed?.failedRollouts ?? 0);
-    flapping.set(observed?.flapping ?? 0);
-    stuck.set(observed?.stuckRollouts ?? 0);
+    for (const [name, gauge] of gauges) gauge.set(observed?.[name] ?? 0);
     showWorkloads(observed?.workloads ?? []);
   });
   return {
@@ -134,44 +114,21 @@ function workloadGauges(registry: MetricsRegistry, clock: Pick<Clock, "monotonic
   const longestHeld = registry.gauge(workloadMetrics.longestHeld, { reason: holdReasons });
   return (all: RolloutGauges["workloads"]) => {
     const now = clock.monotonic();
-    const byState = new Tally<WorkloadState>(now);
-    const byHold = new Tally<HoldReason>(now);
-    for (const { state, unhealthySince, hold } of all) {
-      if (state !== undefined) byState.add(state, unhealthySince ?? now);
-      if (state === "held" && hold !== undefined) byHold.add(hold.reason, hold.since);
-    }
+    const secondsSince = (times: readonly (number | undefined)[]) =>
+      (now - times.reduce<number>((first, time) => Math.min(first, time ?? now), now)) / 1000;
+    const byState = Map.groupBy(all, ({ state }) => state);
+    const byHold = Map.groupBy(byState.get("held") ?? [], ({ hold }) => hold?.reason);
     for (const state of workloadStates) {
-      workloads.set(byState.count(state), { state });
-      longest.set(byState.longestMs(state) / 1000, { state });
+      const found = byState.get(state) ?? [];
+      workloads.set(found.length, { state });
+      longest.set(secondsSince(found.map(({ unhealthySince }) => unhealthySince)), { state });
     }
     for (const reason of holdReasons) {
-      held.set(byHold.count(reason), { reason });
-      longestHeld.set(byHold.longestMs(reason) / 1000, { reason });
+      const found = byHold.get(reason) ?? [];
+      held.set(found.length, { reason });
+      longestHeld.set(secondsSince(found.map(({ hold }) => hold?.since)), { reason });
     }
   };
-}
-
-/** The number of workloads by key, and the earliest time of each key. */
-class Tally<Key> {
-  readonly #now: number;
-  readonly #counts = new Map<Key, { count: number; since: number }>();
-
-  constructor(now: number) {
-    this.#now = now;
-  }
-
-  add(key: Key, since: number): void {
-    const before = this.#counts.get(key) ?? { count: 0, since };
-    this.#counts.set(key, { count: before.count + 1, since: Math.min(before.since, since) });
-  }
-
-  count(key: Key): number {
-    return this.#counts.get(key)?.count ?? 0;
-  }
-
-  longestMs(key: Key): number {
-    return Math.max(0, this.#now - (this.#counts.get(key)?.since ?? this.#now));
-  }
 }
 
 function isCounted(outcome: string): outcome is CountedOutcome {
