@@ -19,7 +19,6 @@ import {
   type Span,
   withoutSpansUntil,
 } from "../../../domain/pods/spans.ts";
-import { rulesFor } from "../../../domain/policy/rules.ts";
 import { apiFailureOf, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
@@ -133,10 +132,12 @@ async function readAll(
   findings: MixedFindings,
   unpinned: UnpinnedPods | undefined,
   store: (found: MixedPods | undefined, delayMs: number) => boolean,
-  { client, caches, clock, log, policy, leadership }: MixedPodsOptions,
+  options: MixedPodsOptions,
 ): Promise<boolean> {
+  const { client, clock, log, policy, leadership } = options;
   const { spans, lastEnd, type, id } = cause;
-  const request = { path: workloadPath(cached), signal: leadership.abort };
+  const signal = leadership.abort;
+  const request = { path: workloadPath(cached), signal };
   const object = await getIfExists<KubeObject & WorkloadObject>(client, request);
   const workload = object && toWorkload(cached.row, object, policy);
   const { uid, recordedHash, pinned } = cached;
@@ -149,19 +150,7 @@ async function readAll(
     workload.deleting
   )
     return store(undefined, stepMs);
-  const { lookup } = caches;
-  const pods = await readPods(
-    {
-      object,
-      workload,
-      spans,
-      lookup,
-      rules: rulesFor(workload, policy),
-      kinds: caches.kinds(),
-      countsUnpinned: unpinned !== undefined,
-    },
-    { client, clock, log, signal: leadership.abort },
-  );
+  const pods = await readPods(object, workload, spans, unpinned !== undefined, { ...options, signal });
   const nextMs = Math.max(stepMs, pods.total * stepPerPodMs);
   const isProgressing = workload.progress.state === "progressing";
   const hasRolled = findings.mixed?.rolledFor === id;

@@ -2,7 +2,6 @@ import type { Pod } from "#kubernetes";
 import { readsOtherContent } from "../../../domain/config/hash.ts";
 import { trackedReferences } from "../../../domain/config/tracked-references.ts";
 import { findConfig, type Lookup } from "../../../domain/config/view-of-references.ts";
-import type { WorkloadRow } from "../../../domain/model/kind-row.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { type Workload, workloadKey } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
@@ -11,11 +10,12 @@ import { observePod, readConfigOf } from "../../../domain/pods/observed-pod.ts";
 import { podOwner, podSelector } from "../../../domain/pods/pod-owner.ts";
 import { configStateOf, readMargins } from "../../../domain/pods/pod-state.ts";
 import { type ConfigObservation, endOf, type Span } from "../../../domain/pods/spans.ts";
-import type { Rules } from "../../../domain/policy/rules.ts";
+import { rulesFor } from "../../../domain/policy/rules.ts";
 import type { ConfigName } from "../../../domain/references/references.ts";
 import { type KubeObject, resources } from "../../../kube/api/resources.ts";
 import { type FreshListOptions, freshList } from "../../../kube/reads/reads.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { hasCaughtUp } from "../freshness/caught-up.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { UnsettledChanges } from "../memory/pacing-memory.ts";
@@ -144,28 +144,23 @@ interface PodsRead {
   readonly unsettled: number;
 }
 
-/** What {@link readPods} needs to know about a workload. */
-interface PodsToRead {
-  readonly object: WorkloadObject;
-  readonly workload: Workload;
-  readonly spans: readonly Span[];
-  readonly lookup: Lookup;
-  readonly rules: Rules;
-  readonly kinds: readonly WorkloadRow[];
-  /** Whether Pods that read no copy count, although their template names copies. */
-  readonly countsUnpinned: boolean;
-}
-
-/** Lists the Pods of a workload by its selector, in pages, and returns what they run. Rejects with the errors of requests. */
+/**
+ * Lists the Pods of a workload by its selector, in pages, and returns what they run. `countsUnpinned`: whether Pods that read no copy count,
+ * although their template names copies. Rejects with the errors of requests.
+ */
 export async function readPods(
-  { object, workload, spans, lookup, rules, kinds, countsUnpinned }: PodsToRead,
-  options: FreshListOptions,
+  object: WorkloadObject,
+  workload: Workload,
+  spans: readonly Span[],
+  countsUnpinned: boolean,
+  { caches, policy, ...options }: LeaderParts<"policy", "lookup" | "kinds"> & FreshListOptions,
 ): Promise<PodsRead> {
   const { namespace, recordedHash: hash, rolledAt } = workload;
-  const config = readConfigOf(trackedReferences(workload, lookup, rules).references);
+  const config = readConfigOf(trackedReferences(workload, caches.lookup, rulesFor(workload, policy)).references);
   const history = { hash, spans, changedAt: undefined, rolledAt: rolledAt * 1000 };
   const lastEnd = Math.max(...spans.map(endOf));
   const key = workloadKey(workload);
+  const kinds = caches.kinds();
   const labelSelector = podSelector((object.spec as { readonly selector?: unknown } | undefined)?.selector);
   const seen = new Set<string>();
   let [total, mixed, otherHash, unsettled] = [0, 0, 0, 0];
