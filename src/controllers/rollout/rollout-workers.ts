@@ -28,7 +28,6 @@ import { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
 import { writeLastNotes } from "./note-state.ts";
 import type { ReconcileOptions } from "./plan-workload.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
-import { misusedEvent } from "./report/event-texts.ts";
 import { EventReporter, OutcomeReport } from "./report/outcome-report.ts";
 import {
   type ConfigEventOptions,
@@ -208,8 +207,10 @@ export class RolloutWorkers implements LeaderController {
     const readers = [...caches.workloadsReading(change.key)];
     this.#loop.batches?.configChanged(change, readers);
     const { after } = change;
-    if (after?.misused !== undefined && after.misused !== change.before?.misused)
-      void postConfigEvent(after, misusedEvent(after.misused), this.#configEvents);
+    if (after?.misused !== undefined && after.misused !== change.before?.misused) {
+      const event = { type: "Warning", reason: "InvalidAnnotation", message: after.misused } as const;
+      void postConfigEvent(after, event, this.#configEvents);
+    }
     const now = clock.monotonic();
     const isEdit = change.before !== undefined && change.after !== undefined;
     for (const key of readers) {

@@ -8,7 +8,7 @@ import { holdRows, isHalt } from "../../../domain/pacing/holds.ts";
 import { formatConfigMaps } from "../../../domain/pinning/pin-request.ts";
 import { unprovenText } from "../../../domain/plan/evidence.ts";
 import { allowWorkloadRef } from "../../../domain/references/annotations.ts";
-import { type ConfigName, configKey, isStored } from "../../../domain/references/references.ts";
+import { configKey } from "../../../domain/references/references.ts";
 import { quoted, waveArguments } from "../../../domain/syntax/names.ts";
 import { formatDuration } from "../../../domain/syntax/time.ts";
 import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-object.ts";
@@ -29,23 +29,11 @@ export function blockerEvents(workload: Workload, plan: RolloutPlan): readonly W
   }
   if (plan.outcome !== "waiting") return warnings;
   const missing = describeMissing(plan.missing, workload.namespace);
-  return [plan.schedulingHold === "closed" ? podsPending(missing) : configMissing(missing), ...warnings];
-}
-
-function podsPending(missing: string): WorkloadEvent {
-  return {
-    type: "Warning",
-    reason: "SchedulingDisabled",
-    message: eventTexts.podsPending(missing),
-  };
-}
-
-function configMissing(missing: string): WorkloadEvent {
-  return {
-    type: "Warning",
-    reason: "ConfigMissing",
-    message: eventTexts.configMissing(missing),
-  };
+  const waits =
+    plan.schedulingHold === "closed"
+      ? { reason: "SchedulingDisabled", message: eventTexts.podsPending(missing) }
+      : { reason: "ConfigMissing", message: eventTexts.configMissing(missing) };
+  return [{ type: "Warning", ...waits }, ...warnings];
 }
 
 /** Returns the Event about a due write that is held. If the hold does not end soon by itself, the text names what changed and who changed it. */
@@ -105,11 +93,6 @@ function joined(text: string, more: string): string {
   return more === "" ? text : `${text} ${more}`;
 }
 
-/** Returns the Event about a refused write or read. */
-export function refusedEvent(message: string): WorkloadEvent {
-  return { type: "Warning", reason: "RolloutRefused", message };
-}
-
 /** Returns the Event about the end of a rollout. Each leader finds the same end, so the start of the rollout identifies the Event. */
 export function rolloutEndEvent(
   workload: WorkloadName,
@@ -132,50 +115,6 @@ export function rolloutEndEvent(
       return { type: "Warning", reason: "RolloutFailed", message, ...once };
     }
   }
-}
-
-/** Returns the Event on an object whose change is halted. `cause` names the failed workloads, or their number. */
-export function haltedChangeEvent(halted: {
-  readonly object: ConfigName;
-  readonly cause: string;
-  /** The namespace of the workloads if the object is in another one. */
-  readonly namespace: string | undefined;
-}): WorkloadEvent {
-  const { object, cause, namespace } = halted;
-  const command =
-    namespace === undefined && isStored(object)
-      ? `you run: wave resume ${waveArguments(object)}`
-      : "you run wave resume on the failed workloads";
-  const message = eventTexts.changeHalted(placeOf(namespace), cause, command);
-  return { type: "Warning", reason: "RolloutHalted", message };
-}
-
-/** Returns the Event on an object whose change goes on although a validator cannot check it. The rest is as in {@link haltedChangeEvent}. */
-export function notValidatedEvent(validator: WorkloadName, why: string, namespace: string | undefined): WorkloadEvent {
-  const name = namespace === undefined ? `validator ${validator.kind} ${quoted(validator.name)}` : "a validator";
-  const message = eventTexts.notValidated(placeOf(namespace), name, why);
-  return { type: "Warning", reason: "NotValidated", message };
-}
-
-/** Returns the Event on an object whose change is no longer halted. `namespace` is as in {@link haltedChangeEvent}. */
-export function haltEndedEvent(namespace: string | undefined): WorkloadEvent {
-  return { type: "Normal", reason: "RolloutResolved", message: eventTexts.haltEnded(placeOf(namespace)) };
-}
-
-function placeOf(namespace: string | undefined): string {
-  return namespace === undefined ? "" : ` in namespace ${quoted(namespace)}`;
-}
-
-/** Returns the Event on a ConfigMap whose change a workload does not read any more, because its rollout failed. */
-export function returnedChangeEvent(workload: WorkloadName): WorkloadEvent {
-  const { kind, name } = workload;
-  const message = eventTexts.changeReturned(`${kind} ${quoted(name)}`, waveArguments(workload));
-  return { type: "Warning", reason: "RolloutReturned", message };
-}
-
-/** Returns the Event on a ConfigMap or Secret about its annotations and labels. */
-export function misusedEvent(message: string): WorkloadEvent {
-  return { type: "Warning", reason: "InvalidAnnotation", message };
 }
 
 /** The texts of the Events about rollouts: state, cause, next step. docs/events.md is made from this table. */

@@ -14,7 +14,6 @@ import type { ReportedBlockers, WorkloadMemory } from "../memory/workload-memory
 import {
   blockerEvents,
   heldEvent,
-  refusedEvent,
   rolloutEndEvent,
   type WorkloadEvent,
   warningEvents,
@@ -190,7 +189,8 @@ export class EventReporter {
 
   /** Reports a refused write, each time: the retries are less and less often, and the Event has their number. */
   refused(memory: Reported, workload: Workload, message: string): void {
-    this.#post(workload, refusedEvent(message), memory.logged === "refused" ? "reported" : repeatsOfFirst(memory));
+    const event = { type: "Warning", reason: "RolloutRefused", message } as const;
+    this.#post(workload, event, memory.logged === "refused" ? "reported" : repeatsOfFirst(memory));
   }
 
   #reportBlockers(

@@ -2,19 +2,13 @@ import { configResources } from "../../../cache/live/live-configs.ts";
 import { parseWorkloadKey, type Workload } from "../../../domain/model/workload-shape.ts";
 import type { BatchAdmission, UnusableValidator } from "../../../domain/pacing/batches.ts";
 import { type ConfigName, isStored } from "../../../domain/references/references.ts";
-import { formatCount, formatList, quoted } from "../../../domain/syntax/names.ts";
+import { formatCount, formatList, quoted, waveArguments } from "../../../domain/syntax/names.ts";
 import { type KubeObject, metadataOnly, resourcePath, resources } from "../../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { logMessages } from "../../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../../leader-context.ts";
-import {
-  haltEndedEvent,
-  haltedChangeEvent,
-  notValidatedEvent,
-  returnedChangeEvent,
-  type WorkloadEvent,
-} from "./event-texts.ts";
+import { eventTexts, type WorkloadEvent } from "./event-texts.ts";
 
 const timeoutMs = 10_000;
 
@@ -44,9 +38,11 @@ const maxReturned = 5;
 
 /** Posts on ConfigMaps that a workload does not read their last change any more, because its rollout failed. */
 export function postReturn(workload: Workload, names: readonly string[], options: ConfigEventOptions): void {
-  const { namespace } = workload;
+  const { kind, namespace } = workload;
+  const message = eventTexts.changeReturned(`${kind} ${quoted(workload.name)}`, waveArguments(workload));
+  const event = { type: "Warning", reason: "RolloutReturned", message } as const;
   for (const name of names.slice(0, maxReturned))
-    void postConfigEvent({ kind: "ConfigMap", namespace, name }, returnedChangeEvent(workload), options);
+    void postConfigEvent({ kind: "ConfigMap", namespace, name }, event, options);
 }
 
 /** Returns "" if the uid cannot be read: the object may be deleted, and the deletion may be the change. */
@@ -122,9 +118,15 @@ export async function reportUnvalidated(
   { object, namespace, validator }: UnvalidatedChange,
   options: ConfigEventOptions,
 ): Promise<void> {
-  const elsewhere = object.namespace === namespace ? undefined : namespace;
-  const event = notValidatedEvent(parseWorkloadKey(validator.key), validator.why, elsewhere);
-  await postConfigEvent(object, { ...event, repeats: "perhaps" }, options);
+  const { kind, name } = parseWorkloadKey(validator.key);
+  const shown = object.namespace === namespace ? `validator ${kind} ${quoted(name)}` : "a validator";
+  const message = eventTexts.notValidated(placeOf(object, namespace), shown, validator.why);
+  await postConfigEvent(object, { type: "Warning", reason: "NotValidated", message, repeats: "perhaps" }, options);
+}
+
+/** Returns the namespace of the workloads, for a text, if the object is in another one. */
+function placeOf(object: ConfigName, namespace: string): string {
+  return object.namespace === namespace ? "" : ` in namespace ${quoted(namespace)}`;
 }
 
 /** Reports the beginning or the end of a halt by an Event on the object. Never rejects. */
@@ -142,8 +144,9 @@ export async function reportHalt(
 
 /** Returns the Event. In another namespace it has no names of workloads: the owner of the object may not know them. */
 function eventOf({ object, namespace, failed, refusal }: HaltedChange): WorkloadEvent {
+  const place = placeOf(object, namespace);
   const isElsewhere = object.namespace !== namespace;
-  if (failed === undefined) return haltEndedEvent(isElsewhere ? namespace : undefined);
+  if (failed === undefined) return { type: "Normal", reason: "RolloutResolved", message: eventTexts.haltEnded(place) };
   if (refusal !== undefined && !isElsewhere) return { type: "Warning", reason: "RolloutHalted", message: refusal };
   const names = formatList(failed, shownWorkloads, (key) => {
     const { kind, name } = parseWorkloadKey(key);
@@ -151,5 +154,9 @@ function eventOf({ object, namespace, failed, refusal }: HaltedChange): Workload
   });
   const workloads = isElsewhere || failed.length === 0 ? `${formatCount(failed.length)} workloads` : names;
   const cause = refusal === undefined ? `${workloads} failed` : "a validator has not passed";
-  return haltedChangeEvent({ object, cause, namespace: isElsewhere ? namespace : undefined });
+  const command =
+    !isElsewhere && isStored(object)
+      ? `you run: wave resume ${waveArguments(object)}`
+      : "you run wave resume on the failed workloads";
+  return { type: "Warning", reason: "RolloutHalted", message: eventTexts.changeHalted(place, cause, command) };
 }
