@@ -60,13 +60,9 @@ async function withoutStuckPods(
   const { workload } = outcome;
   if (!mayHaveStuckPods(workload, options)) return outcome;
   if (mustNotWrite(options)) return { type: "stopped" };
-  try {
-    const failure = await replaceStuckPods(workload, options, takePermit);
-    return failure === undefined ? outcome : { ...failure, workload };
-  } catch (error) {
-    if (options.leadership.abort.aborted) return { type: "stopped" };
-    throw error;
-  }
+  const failure = await replaceStuckPods(workload, options, takePermit);
+  if (failure === undefined) return outcome;
+  return failure.type === "stopped" ? failure : { ...failure, workload };
 }
 
 /** Returns the end of the last rollout of a workload after a run, if it is news. */

@@ -211,8 +211,8 @@ async function listPods(
     remember(await pods.of(workload, upTo));
     return undefined;
   } catch (error) {
-    if (leadership.abort.aborted) return { type: "stopped" };
-    remember(undefined);
-    return { ...readFailure(error, workload), workload };
+    const failure = readFailure(error, workload, leadership);
+    if (failure.type !== "stopped") remember(undefined);
+    return failure;
   }
 }

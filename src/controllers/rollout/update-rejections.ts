@@ -10,7 +10,7 @@ import { pinnedAnnotation } from "../../domain/references/annotations.ts";
 import { isWrittenByWave } from "../../domain/references/field-managers.ts";
 import type { LeaderParts } from "../leader-context.ts";
 import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
-import { type LiveReads, readFailure } from "./freshness/live-plan.ts";
+import { type LiveReads, type ReadFailure, readFailure } from "./freshness/live-plan.ts";
 import { type Findings, hasOtherTemplate } from "./memory/workload-memory.ts";
 import type { ReconcileOptions, ReconcileRun } from "./plan-workload.ts";
 
@@ -25,7 +25,7 @@ interface UpdateRejectionsOptions
 /** What {@link updateRejections} did. */
 export interface UpdatedRejections {
   /** The write of the annotation; undefined if there was nothing to write. */
-  readonly write?: WriteResult | { readonly type: "stopped" | "permitPending" };
+  readonly write?: WriteResult | ReadFailure | { readonly type: "permitPending" };
   /** The ConfigMaps that Pods are to read live, because the copies that the pod template names are gone or lack a key. */
   readonly unusable: readonly string[];
 }
@@ -50,21 +50,15 @@ export async function updateRejections(
   try {
     found = await findRejections(findings, workload, rules, options);
   } catch (error) {
-    const write = leadership.abort.aborted ? ({ type: "stopped" } as const) : readFailure(error, workload);
-    return { ...nothing, write };
+    return { ...nothing, write: readFailure(error, workload, leadership) };
   }
   if (found === undefined) return nothing;
   const { rejected, unusable } = found;
   if (rejected === workload.rejected) return { unusable };
   if (leadership.abort.aborted || !leadership.valid()) return { write: { type: "stopped" }, unusable };
   if (!options.takePermit()) return { write: { type: "permitPending" }, unusable };
-  try {
-    const patch = rejectPatch(workload, rejected);
-    return { write: await writeWorkload(client, workload, patch, leadership, options.policy), unusable };
-  } catch (error) {
-    if (leadership.abort.aborted) return { write: { type: "stopped" }, unusable };
-    throw error;
-  }
+  const patch = rejectPatch(workload, rejected);
+  return { write: await writeWorkload(client, workload, patch, leadership, options.policy), unusable };
 }
 
 const nothing: UpdatedRejections = { unusable: [] };

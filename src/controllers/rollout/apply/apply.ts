@@ -36,30 +36,24 @@ import { passesTests, type WriteResult, writeFailure, writeWorkload } from "./wo
 export type ApplyOptions = LeaderParts<"client" | "policy" | "clock" | "leadership", "lookup">;
 
 /**
- * Applies a plan in the way that creates new Pods for its kind. `patch` is the write to the workload itself. "stopped": the
- * leadership was lost. Rejects only for a bug.
+ * Applies a plan in the way that creates new Pods for its kind. `patch` is the write to the workload itself. Rejects only for a bug.
  */
 export async function applyPlan(
   workload: Workload,
   plan: RolloutPlan,
   patch: JsonPatch,
   { client, policy, caches, clock, leadership }: ApplyOptions,
-): Promise<WriteResult | { readonly type: "stopped" }> {
+): Promise<WriteResult> {
   const { apply } = workload.strategy;
-  try {
-    if (apply === "recreate" && changesTemplate(workload.row, patch)) {
-      return await recreateJob(client, workload, patch, leadership, clock, policy);
-    }
-    if (apply === "preApply" && plan.outcome === "roll") {
-      const acted = await preApply(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
-      return acted.type === "acted" ? await writeWorkload(client, workload, acted.patch, leadership, policy) : acted;
-    }
-    const isRecording = plan.outcome === "recorded" && !changesTemplate(workload.row, patch);
-    return await writeWorkload(client, workload, patch, leadership, policy, isRecording ? recordManager : fieldManager);
-  } catch (error) {
-    if (leadership.abort.aborted) return { type: "stopped" };
-    throw error;
+  if (apply === "recreate" && changesTemplate(workload.row, patch)) {
+    return recreateJob(client, workload, patch, leadership, clock, policy);
   }
+  if (apply === "preApply" && plan.outcome === "roll") {
+    const acted = await preApply(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
+    return acted.type === "acted" ? writeWorkload(client, workload, acted.patch, leadership, policy) : acted;
+  }
+  const isRecording = plan.outcome === "recorded" && !changesTemplate(workload.row, patch);
+  return writeWorkload(client, workload, patch, leadership, policy, isRecording ? recordManager : fieldManager);
 }
 
 type Stored = KubeObject & WorkloadObject;
@@ -105,7 +99,7 @@ export async function preApply(
       leadership,
     );
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) return { type: "stopped" };
     const written = workload.templateSource === undefined ? workload : { ...workload, row: kinds.Deployment };
     const failure = writeFailure(error, written);
     switch (failure.type) {

@@ -86,7 +86,7 @@ export async function recreateJob(
       throw error;
     }
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) return { type: "stopped" };
     if (isConflict(error)) return { type: "stale", newest: before };
     if (isNotFound(error)) return { type: "gone" };
     const failure = writeFailure(error, before);

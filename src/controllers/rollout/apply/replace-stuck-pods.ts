@@ -16,8 +16,10 @@ import { refusedTexts } from "../report/event-texts.ts";
 import type { ApplyOptions } from "./apply.ts";
 import type { WriteFailure } from "./workload-writer.ts";
 
-/** How replacing Pods failed. */
-export type StuckPodsFailure = Extract<WriteFailure, { readonly type: "refused" | "unavailable" }>;
+/** How replacing Pods failed. "stopped": the leadership was lost. */
+export type StuckPodsFailure =
+  | Extract<WriteFailure, { readonly type: "refused" | "unavailable" }>
+  | { readonly type: "stopped" };
 
 /** The label of the Pods of a StatefulSet with the name of their revision. */
 const revisionLabel = "controller-revision-hash";
@@ -74,7 +76,7 @@ export async function replaceStuckPods(
     }
     return undefined;
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) return { type: "stopped" };
     if (isNotFound(error)) return undefined;
     if (isForbidden(error)) return { type: "refused", message: refusedTexts.forbiddenToReplace(namespace) };
     if (!isApiFailure(error)) throw error;

@@ -24,11 +24,13 @@ export type WriteResult =
   | { readonly type: "written"; readonly after: Workload }
   /** The workload differs from the one that the patch was made for. */
   | { readonly type: "stale"; readonly newest: Workload }
+  /** The leadership was lost. */
+  | { readonly type: "stopped" }
   | Exclude<WriteFailure, { readonly type: "stale" | "staleOrRefused" }>;
 
 /**
  * Patches a workload that was read as `before`. If it changed meanwhile, it is read again, which distinguishes a failed
- * `test` of the patch from a refusal. Not sent when the leadership is over. Rejects with the reason of `abort`, and for a bug.
+ * `test` of the patch from a refusal. Not sent when the leadership is over. Rejects only for a bug.
  */
 export async function writeWorkload(
   client: Pick<ApiClient, "request">,
@@ -51,7 +53,7 @@ export async function writeWorkload(
       mayBeSent,
     });
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) return { type: "stopped" };
     const failure = writeFailure(error, before);
     switch (failure.type) {
       case "stale":
@@ -66,7 +68,7 @@ export async function writeWorkload(
     const object = await withBorrowedTemplate(client, before.row, answer, { signal });
     return { type: "written", after: toWorkload(before.row, object, directiveContext) };
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) return { type: "stopped" };
     if (!isApiFailure(error)) throw error;
     return { type: "unavailable", message: errorText(error), retryAfterMs: retryAfterMs(error), uncertain: true };
   }
@@ -89,7 +91,7 @@ async function readAgain(
     if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) return { type: "stopped" };
     const failure = writeFailure(error, before);
     switch (failure.type) {
       case "gone":

@@ -21,9 +21,10 @@ import { type ConfigName, configKey, parseStoredKey, type StoredName } from "../
 import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
 import { isForbidden } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
+import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../../leader-context.ts";
-import { type WriteFailure, writeFailure } from "../apply/workload-writer.ts";
+import { writeFailure } from "../apply/workload-writer.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";
 import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
@@ -44,9 +45,6 @@ export interface Planned {
   readonly lookup: Lookup;
 }
 
-/** How a run ends that could not be planned. */
-type Unplanned = Extract<ReconcileOutcome, { readonly type: "gone" | "refused" | "unavailable" | "stopped" }>;
-
 /** Plans a workload from live reads by `planWith`. `cached` is its plan from the caches, which may be behind. */
 export async function planLive(
   workload: Workload,
@@ -54,7 +52,7 @@ export async function planLive(
   findings: Writable<Findings>,
   planWith: (workload: Workload, lookup: Lookup) => RolloutPlan,
   { live, clock, policy, readHashKeys, leadership }: LivePlanOptions,
-): Promise<Planned | Unplanned> {
+): Promise<Planned | ReadFailure | { readonly type: "gone" }> {
   try {
     const isKnown = isVerified(workload, findings.legacy) && findings.legacy.isCurrent;
     const legacy =
@@ -78,8 +76,7 @@ export async function planLive(
     if (failure !== undefined) return { type: "unavailable", workload, message: failure, retryAfterMs: 0 };
     return { type: "planned", workload: newest, plan: planWith(newest, lookup), lookup };
   } catch (error) {
-    if (leadership.abort.aborted) return { type: "stopped" };
-    return { ...readFailure(error, workload), workload };
+    return readFailure(error, workload, leadership);
   }
 }
 
@@ -206,19 +203,20 @@ export function createLiveReads(options: {
   };
 }
 
-/** Returns what a failed read of the configuration means: nothing was written. Throws `error` itself if it is a bug. */
-export function readFailure(
-  error: unknown,
-  workload: Workload,
-): Extract<WriteFailure, { readonly type: "refused" | "unavailable" }> {
+/** How a run ends whose read failed. */
+export type ReadFailure = Extract<ReconcileOutcome, { readonly type: "refused" | "unavailable" | "stopped" }>;
+
+/** Returns how a run ends whose read of the configuration failed: nothing was written. Throws `error` itself if it is a bug. */
+export function readFailure(error: unknown, workload: Workload, { abort }: Pick<Leadership, "abort">): ReadFailure {
+  if (abort.aborted) return { type: "stopped" };
   if (isForbidden(error)) {
     const { row, namespace } = workload;
-    return { type: "refused", message: refusedTexts.forbiddenToRead(resourceName(row), namespace) };
+    return { type: "refused", workload, message: refusedTexts.forbiddenToRead(resourceName(row), namespace) };
   }
   const failure = writeFailure(error, workload);
   const { message } = error instanceof Error ? error : { message: failure.type };
   const retryAfterMs = failure.type === "unavailable" ? failure.retryAfterMs : 0;
-  return { type: "unavailable", message: retriedTexts.unconfirmed(message), retryAfterMs, uncertain: false };
+  return { type: "unavailable", workload, message: retriedTexts.unconfirmed(message), retryAfterMs };
 }
 
 /** If more Secrets are missing, they are not read: no workload has this many Helm releases. */
@@ -240,7 +238,7 @@ export async function readUnlisted(
     live,
     leadership,
   }: LeaderParts<"clock" | "leadership", "lookup"> & { readonly live: Pick<LiveReads, "exist"> },
-): Promise<"allExist" | "none" | Extract<ReconcileOutcome, { readonly type: "stopped" | "refused" | "unavailable" }>> {
+): Promise<"allExist" | "none" | ReadFailure> {
   const objects = possiblyUnlisted(findings, workload, plan, caches.lookup, clock.monotonic());
   if (objects.length === 0) return "none";
   try {
@@ -249,8 +247,7 @@ export async function readUnlisted(
     return exist ? "allExist" : "none";
   } catch (error) {
     findings.confirmedMissing = undefined;
-    if (leadership.abort.aborted) return { type: "stopped" };
-    return { ...readFailure(error, workload), workload };
+    return readFailure(error, workload, leadership);
   }
 }
 

@@ -61,8 +61,7 @@ export async function outcomeWithoutCache(
     if (stored === undefined || !isCleanedUp(before, stored)) return { type: "gone" };
     return { type: "written", before, plan, cachesBehind: true };
   } catch (error) {
-    if (leadership.abort.aborted) return { type: "stopped" };
-    return { ...readFailure(error, before), workload: before };
+    return readFailure(error, before, leadership);
   }
 }
 
