@@ -5,8 +5,8 @@ import {
 } from "../../domain/model/job-replacement.ts";
 import { jobReplacementLabel } from "../../domain/references/annotations.ts";
 import { errorTextWithoutValues } from "../../kube/api/api-failure.ts";
-import { type KubeList, type KubeObject, metadataOnlyList, resourcePath, resources } from "../../kube/api/resources.ts";
-import { getIfExists } from "../../kube/reads/reads.ts";
+import { type KubeObject, resourcePath, resources } from "../../kube/api/resources.ts";
+import { getIfExists, listMetadata } from "../../kube/reads/reads.ts";
 import { sleep } from "../../lib/clock.ts";
 import type { ControllerPermits } from "../../runtime/write-permits.ts";
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
@@ -17,8 +17,8 @@ type JobReplacementsOptions = LeaderParts<"client" | "policy" | "clock" | "log" 
 
 /** The time between two sweeps, in milliseconds. */
 const sweepMs = 30_000;
-/** The metadata of a record may have 300 kB. */
-const pageSize = 20;
+/** Finds the records, in pages. */
+const records = { labelSelector: `${jobReplacementLabel}=true`, limit: 20 };
 /** The records of one namespace that a sweep creates. Anyone who may create Jobs can create any number of records. */
 const perNamespace = 20;
 /** After this time, the write that stored the record has ended, and its Job was not deleted. In milliseconds. */
@@ -56,7 +56,8 @@ export class JobReplacements implements LeaderController {
     const seen = new Map<string, number>();
     for (const namespace of this.#options.policy.namespaces ?? [undefined]) {
       const left = new Map<string, number>();
-      for await (const { metadata } of this.#records(namespace)) {
+      const path = resourcePath(resources.jobs, { namespace });
+      for await (const metadata of listMetadata(this.#options.client, path, records, this.#signal)) {
         if (this.#signal.aborted || !this.#options.leadership.valid()) return;
         const at = this.#seen.get(metadata.uid ?? "") ?? this.#options.clock.monotonic();
         seen.set(metadata.uid ?? "", at);
@@ -66,19 +67,6 @@ export class JobReplacements implements LeaderController {
       }
     }
     this.#seen = seen;
-  }
-
-  /** Lists the metadata of the records, one page at a time. */
-  async *#records(namespace: string | undefined): AsyncIterable<KubeObject> {
-    const path = resourcePath(resources.jobs, { namespace });
-    let next: string | undefined;
-    do {
-      const query = { labelSelector: `${jobReplacementLabel}=true`, limit: pageSize, continue: next };
-      const request = { method: "GET", path, query, accept: metadataOnlyList, signal: this.#signal } as const;
-      const { items, metadata } = await this.#options.client.request<KubeList<KubeObject>>(request);
-      yield* items ?? [];
-      next = metadata.continue;
-    } while (next);
   }
 
   /** Creates the Job of a record, and deletes the record. A failure is reported and tried again in the next sweep. */

@@ -2,7 +2,14 @@
 import type { Event } from "#kubernetes";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
 import { isForbidden, isNotFound } from "../api/api-failure.ts";
-import { type KubeList, type KubeObject, type Resource, resourcePath, resources } from "../api/resources.ts";
+import {
+  type KubeList,
+  type KubeObject,
+  metadataOnlyList,
+  type Resource,
+  resourcePath,
+  resources,
+} from "../api/resources.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ApiClient } from "../http/client.ts";
 import { type PagedListContext, pagedList } from "../list-watch/paged-list.ts";
@@ -82,6 +89,28 @@ export async function* freshList<T extends KubeObject>(
   for await (const event of pagedList<T>({ client: client as ApiClient, path, what, clock, log, signal, ...query })) {
     if (event.type === "initApply") yield event.object;
   }
+}
+
+/** Yields the metadata of all objects of a collection, in pages. Each metadata may have 300 kB. Throws what requests throw. */
+export async function* listMetadata(
+  client: Pick<ApiClient, "request">,
+  path: string,
+  query: { readonly limit: number; readonly labelSelector?: string },
+  signal: AbortSignal,
+): AsyncGenerator<KubeObject["metadata"]> {
+  let next: string | undefined;
+  do {
+    const page = {
+      method: "GET",
+      path,
+      query: { ...query, continue: next },
+      accept: metadataOnlyList,
+      signal,
+    } as const;
+    const { items, metadata } = await client.request<KubeList<KubeObject>>(page);
+    for (const item of items ?? []) yield item.metadata;
+    next = metadata.continue;
+  } while (next);
 }
 
 /** The resource that {@link findResource} finds. `plural` is its name in URLs. */
