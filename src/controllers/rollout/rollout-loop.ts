@@ -85,7 +85,7 @@ export async function runWorkload(key: string, loop: RolloutLoop): Promise<Resul
     ended = { outcome, hold, blockers: report.ended(memory, start, outcome, hold, { end, failure }) };
   } catch (error) {
     report.failed(key, memory, error);
-    ended = { outcome: "bug", hold: memory.hold, blockers: memory.blockers };
+    ended = { outcome: { type: "bug" }, hold: memory.hold, blockers: memory.blockers };
   }
   const { outcome } = ended;
 
@@ -94,12 +94,12 @@ export async function runWorkload(key: string, loop: RolloutLoop): Promise<Resul
   if (hasNewChanges(memory, start)) loop.again(key, priority);
   batch?.ended(outcome);
   if (needsAlerts(memory, options.policy.pacing, clock.monotonic())) loop.gate?.wake();
-  permits.drop(outcome !== "bug" && outcome.type === "permitPending");
-  if (outcome !== "bug" && outcome.type === "done" && outcome.plan.outcome === "waiting") {
+  permits.drop(outcome.type === "permitPending");
+  if (outcome.type === "done" && outcome.plan.outcome === "waiting") {
     const { workload } = outcome;
     if (isSchedulingHeld(workload)) loop.onWaiting(workload.namespace);
   }
-  if (outcome !== "bug" && outcome.type === "gone") {
+  if (outcome.type === "gone") {
     loop.views.forget(key);
     loop.memories.delete(key);
   }

@@ -43,7 +43,7 @@ export interface BatchRun {
   /** Reports whether the last plan is for content that the caches do not have yet: the batches do not know this change. */
   readonly isBehind: () => boolean;
   /** Receives how the run ended. */
-  readonly ended: (outcome: ReconcileOutcome | "bug") => void;
+  readonly ended: (outcome: ReconcileOutcome) => void;
 }
 
 /** Events of a short time cause one sweep, and sweeps may take only a small part of the time. */
@@ -145,11 +145,11 @@ export class BatchQueue {
     return hold.until !== undefined && hold.until <= this.#options.clock.wall() ? { ...hold, until: undefined } : hold;
   }
 
-  #ended(key: string, changes: readonly string[], outcome: ReconcileOutcome | "bug"): void {
+  #ended(key: string, changes: readonly string[], outcome: ReconcileOutcome): void {
     const namespace = namespaceOf(key);
-    const isDue = outcome !== "bug" && outcome.type === "done" && isHeldByBatch(outcome.plan);
+    const isDue = outcome.type === "done" && isHeldByBatch(outcome.plan);
     const batches = isDue ? this.#in(namespace) : this.#namespaces.get(namespace);
-    const isRolled = outcome !== "bug" && outcome.type === "written" && outcome.plan.outcome === "roll";
+    const isRolled = outcome.type === "written" && outcome.plan.outcome === "roll";
     const passed = changes.filter((config) => batches?.changes.get(config)?.admission?.canaryPassed);
     // If no other workload waits for the change, this one is its canary.
     if (isRolled && (changes.length === 0 || passed.length < changes.length)) this.#options.onCanary(key);
@@ -283,6 +283,6 @@ function isHeldByBatch(plan: RolloutPlan): boolean {
 }
 
 /** Reports whether an admitted write is retried soon. */
-function isRetriedSoon(outcome: ReconcileOutcome | "bug"): boolean {
-  return outcome !== "bug" && ["permitPending", "conflict", "unavailable", "stopped"].includes(outcome.type);
+function isRetriedSoon({ type }: ReconcileOutcome): boolean {
+  return ["permitPending", "conflict", "unavailable", "stopped"].includes(type);
 }

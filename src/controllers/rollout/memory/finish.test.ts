@@ -24,7 +24,7 @@ const of = (memory: Partial<WorkloadMemory>, outcome: Parameters<typeof resultOf
 
 describe("the result of a run", () => {
   it.each([
-    ["a bug", {}, "bug", { type: "rejected" }],
+    ["a bug", {}, { type: "bug" }, { type: "rejected" }],
     ["nothing to write", {}, done, { type: "done" }],
     ["a hold that ends", { hold }, done, { type: "requeueAfter", delayMs: 4_000 }],
     ["a due write that is held", {}, held, { type: "deferred" }],

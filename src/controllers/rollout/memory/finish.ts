@@ -18,7 +18,7 @@ export interface RunStart {
 /** Everything that a run leaves behind. */
 export interface FinishedRun {
   readonly start: RunStart;
-  readonly outcome: ReconcileOutcome | "bug";
+  readonly outcome: ReconcileOutcome;
   readonly findings: Findings;
   readonly hold: RememberedHold | undefined;
   readonly blockers: ReportedBlockers | undefined;
@@ -80,7 +80,7 @@ export function finish(memory: Writable<WorkloadMemory>, run: FinishedRun): void
   memory.state = stateAfter(memory.state, outcome);
   memory.unhealthySince = isHealthy(memory.state) ? undefined : (memory.unhealthySince ?? now);
   memory.logged = loggedAfter(memory.logged, outcome);
-  if (outcome !== "bug") {
+  if (outcome.type !== "bug") {
     memory.heldBy = heldByAfter(memory.heldBy, outcome, run.hold, now);
     memory.changes = changesAfter(memory.changes, outcome, start.changes);
     memory.changeInProgressSince = isInProgress(outcome, run.hold) ? inProgressSince : undefined;
@@ -105,20 +105,19 @@ function isInProgress({ type }: ReconcileOutcome, hold: RememberedHold | undefin
 }
 
 /** Reports whether a run has answered the change that it was for. */
-function isAnswered(outcome: ReconcileOutcome | "bug", hold: RememberedHold | undefined): boolean {
-  if (outcome === "bug" || (outcome.type !== "done" && outcome.type !== "written")) return false;
-  return hold?.reason !== "settling";
+function isAnswered({ type }: ReconcileOutcome, hold: RememberedHold | undefined): boolean {
+  return (type === "done" || type === "written") && hold?.reason !== "settling";
 }
 
 /** Returns the failure that is logged: once until the workload succeeds, because its owner decides how often it fails. */
-function loggedAfter(before: WorkloadMemory["logged"], outcome: ReconcileOutcome | "bug"): WorkloadMemory["logged"] {
-  if (outcome === "bug") return "bug";
+function loggedAfter(before: WorkloadMemory["logged"], outcome: ReconcileOutcome): WorkloadMemory["logged"] {
   switch (outcome.type) {
     case "done":
     case "written":
       return isHeld(outcome) ? before : undefined;
     case "refused":
-      return "refused";
+    case "bug":
+      return outcome.type;
     default:
       return before;
   }
@@ -140,13 +139,7 @@ const runsUntilSlow = 14;
 const leastDelayMs = 10;
 
 /** Returns how the queue continues with a workload. `memory` is already finished with `outcome`. */
-export function resultOf(
-  memory: WorkloadMemory,
-  outcome: ReconcileOutcome | "bug",
-  now: number,
-  random: () => number,
-): Result {
-  if (outcome === "bug") return { type: "rejected" };
+export function resultOf(memory: WorkloadMemory, outcome: ReconcileOutcome, now: number, random: () => number): Result {
   switch (outcome.type) {
     case "done":
     case "written": {
@@ -160,6 +153,7 @@ export function resultOf(
     case "gone":
       return done;
     case "refused":
+    case "bug":
       return { type: "rejected" };
     case "conflict":
     // If the leadership continues, the retry loses nothing. If it is over, the queue is closed.

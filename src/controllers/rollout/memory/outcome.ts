@@ -15,30 +15,23 @@ export interface PlanSummary extends Pick<RolloutPlan, "outcome" | "reason" | "w
   readonly again?: true;
 }
 
-/**
- * The live plan needs no write, but the plan from the caches did. The caches may catch up without a change event: a list
- * may bring only what they already hold. So the workload is reconciled again after a backoff.
- */
-type CachesBehind = true;
+/** Whether the caches are behind. */
+interface CachesBehind {
+  /**
+   * The live plan needs no write, but the plan from the caches did. The caches may catch up without a change event: a list
+   * may bring only what they already hold. So the workload is reconciled again after a backoff.
+   */
+  readonly cachesBehind?: true;
+}
 
 /** How one run of the reconciler ended. */
 export type ReconcileOutcome =
   /** The plan needs no write. */
-  | {
-      readonly type: "done";
-      readonly workload: Workload;
-      readonly plan: RolloutPlan;
-      readonly cachesBehind?: CachesBehind;
-    }
+  | ({ readonly type: "done"; readonly workload: Workload; readonly plan: RolloutPlan } & CachesBehind)
   /** The plan needs a write, but there is no write permit now. The workload is reconciled again with its permit. */
   | { readonly type: "permitPending" }
   /** The plan was written. `before` is the workload that it was made from. */
-  | {
-      readonly type: "written";
-      readonly before: Workload;
-      readonly plan: PlanSummary;
-      readonly cachesBehind?: CachesBehind;
-    }
+  | ({ readonly type: "written"; readonly before: Workload; readonly plan: PlanSummary } & CachesBehind)
   /** The workload does not exist any more, or does not concern Wave. */
   | { readonly type: "gone" }
   /** The workload kept changing during the run. */
@@ -53,17 +46,15 @@ export type ReconcileOutcome =
       readonly retryAfterMs: number;
     }
   /** This process may not write now, in most cases because it lost its leadership. */
-  | { readonly type: "stopped" };
+  | { readonly type: "stopped" }
+  /** The run failed with an error that is no answer of the API server. */
+  | { readonly type: "bug" };
 
 /** The state of a workload in `wave_workloads`. */
 export type WorkloadState = LabelsOf<typeof workloadMetrics.workloads>["state"];
 
 /** Returns the state of a workload after a run that ended with `outcome`; `before` if the outcome does not change it. */
-export function stateAfter(
-  before: WorkloadState | undefined,
-  outcome: ReconcileOutcome | "bug",
-): WorkloadState | undefined {
-  if (outcome === "bug") return "bug";
+export function stateAfter(before: WorkloadState | undefined, outcome: ReconcileOutcome): WorkloadState | undefined {
   switch (outcome.type) {
     case "done":
       return stateOfPlan(outcome.plan);
@@ -75,7 +66,8 @@ export function stateAfter(
     case "unavailable":
       return "due";
     case "refused":
-      return "refused";
+    case "bug":
+      return outcome.type;
     case "gone":
       return before;
   }

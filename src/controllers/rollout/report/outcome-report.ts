@@ -76,6 +76,7 @@ export class OutcomeReport {
       case "permitPending":
       case "stopped":
       case "gone":
+      case "bug":
         return memory.blockers;
       case "conflict":
         metrics.count(outcome.workload, "conflict");
