@@ -1,5 +1,5 @@
 import { namespaceOf } from "../../domain/model/workload-shape.ts";
-import { apiFailureOf, retryAfterMs as retryAfterMsOf } from "../../kube/api/api-failure.ts";
+import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { Priority } from "../../runtime/fair-queue.ts";
 import { done, type Result } from "../../runtime/workers.ts";
 import type { ControllerPermits } from "../../runtime/write-permits.ts";
@@ -81,54 +81,34 @@ export class OwnerReferenceWriter {
     const { leadership, log, writes, clock } = this.#options;
     this.#permits.drop(key);
     if (leadership.stop.aborted || leadership.abort.aborted) return { result: { type: "deferred" }, isRefused: false };
-    const failure = failureOf(error);
-    this.#notBefore.set(key, clock.monotonic() + failure.retryAfterMs);
-    writes.inc({ result: failure.result });
-    if (failures === (failure.result === "conflict" ? conflictsUntilRefused : 0)) {
+    const { counted, result } = failureOf(error);
+    this.#notBefore.set(key, clock.monotonic() + retryAfterMs(error));
+    writes.inc({ result: counted });
+    if (failures === (counted === "conflict" ? conflictsUntilRefused : 0)) {
       log.warn(logMessages.ownersNotWritten, { object: key, error: errorText(error) });
     }
-    const isRefused =
-      failure.result === "refused" || (failure.result === "conflict" && failures >= conflictsUntilRefused);
-    return { result: resultOf(failure), isRefused };
+    const isRefused = counted === "refused" || (counted === "conflict" && failures >= conflictsUntilRefused);
+    return { result, isRefused };
   }
 }
 
-/** What a failed request means for the retry. */
-interface OwnerWriteFailure {
-  /** The result in the metrics. */
-  readonly result: "conflict" | "refused" | "unavailable";
-  /** The Retry-After of the API server, in milliseconds; 0 without one. */
-  readonly retryAfterMs: number;
-}
-
 /**
- * Returns what a failed request means. 422 is a failed `test`, and 409 is an object that kept changing: both are edits of
- * others. A refused write stays refused in most cases. Other failures say nothing about the object.
+ * Returns the result of a failed request in the metrics, and how the queue continues. 422 is a failed `test`, and 409 is an object that kept
+ * changing: both are edits of others. A refused write stays refused in most cases. Other failures say nothing about the object.
  */
-function failureOf(error: unknown): OwnerWriteFailure {
-  const retryAfterMs = retryAfterMsOf(error);
+function failureOf(error: unknown) {
+  const atLeastMs = retryAfterMs(error);
   switch (apiFailureOf(error)?.type) {
     case "conflict":
     case "alreadyExists":
     case "invalid":
-      return { result: "conflict", retryAfterMs };
+      return { counted: "conflict", result: { type: "retry", atLeastMs, maxMs: conflictMaxMs } } as const;
     case "badRequest":
     case "forbidden":
     case "notFound":
     case "deniedByAdmission":
-      return { result: "refused", retryAfterMs };
+      return { counted: "refused", result: { type: "rejected" } } as const;
     default:
-      return { result: "unavailable", retryAfterMs };
-  }
-}
-
-function resultOf({ result, retryAfterMs: atLeastMs }: OwnerWriteFailure): Result {
-  switch (result) {
-    case "refused":
-      return { type: "rejected" };
-    case "conflict":
-      return { type: "retry", atLeastMs, maxMs: conflictMaxMs };
-    case "unavailable":
-      return { type: "retry", atLeastMs };
+      return { counted: "unavailable", result: { type: "retry", atLeastMs } } as const;
   }
 }
