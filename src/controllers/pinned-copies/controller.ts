@@ -7,7 +7,6 @@ import type { Workload } from "../../domain/model/workload-shape.ts";
 import {
   type CollectPlan,
   type CopyAction,
-  type CopyTotals,
   keptCopies,
   type StoredCopy,
   totalsOf,
@@ -15,7 +14,6 @@ import {
 } from "../../domain/pinning/collect.ts";
 import { formatCount, quoted } from "../../domain/syntax/names.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
-import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { FreshListOptions } from "../../kube/reads/reads.ts";
 import { done, type Result, Workers } from "../../runtime/workers.ts";
@@ -26,7 +24,7 @@ import type { Counter, MetricsRegistry } from "../../telemetry/metrics/metrics.t
 import type { LabelsOf } from "../../telemetry/metrics/series.ts";
 import type { LeaderController, LeaderParts } from "../leader-context.ts";
 import { MarksSeen } from "./marks-seen.ts";
-import { type LostCopy, planSweep, readNamespacesWithCopies, type UsesRead } from "./read-uses.ts";
+import { planSweep, readNamespacesWithCopies, type UsesRead } from "./read-uses.ts";
 import { recreateCopy, writeCopy } from "./write-copies.ts";
 
 /** The times of the collector, in milliseconds. */
@@ -195,7 +193,8 @@ export class CopyCollector implements LeaderController {
         const { kind, name } = copy.workload;
         log.warn(logMessages.copyLost, { namespace, copy: copy.copy, workload: `${kind}/${name}` });
         const users = lost.filter((each) => each.copy === copy.copy).map(({ workload }) => workload);
-        this.#report(namespace, users, copyLostEvent(copy));
+        const message = collectorTexts.copyLost(quoted(copy.copy), quoted(copy.source));
+        this.#report(namespace, users, { reason: "PinnedCopyLost", message });
       }
     }
     return true;
@@ -205,16 +204,22 @@ export class CopyCollector implements LeaderController {
   #reportExcess(namespace: string, copies: readonly StoredCopy[], { oldOf }: UsesRead, { actions }: CollectPlan): void {
     const isExcess = (action: CopyAction) => action.type === "mark" && action.excess;
     const owners = actions.filter(isExcess).flatMap(({ copy }) => oldOf.get(copy.name) ?? []);
-    this.#report(namespace, owners, copiesOverLimitEvent(totalsOf(copies)));
+    const { objects, bytes } = totalsOf(copies);
+    const message = collectorTexts.copiesOverLimit(formatCount(objects), `${Math.ceil(bytes / mebibyte)} MiB`);
+    this.#report(namespace, owners, { reason: "PinnedCopiesOverLimit", message });
   }
 
-  /** Records an Event on each of these workloads, up to a limit. */
-  #report(namespace: string, workloads: readonly OwnerReference[], event: Omit<ObjectEvent, "regarding">): void {
+  /** Records a warning on each of these workloads, up to a limit. */
+  #report(
+    namespace: string,
+    workloads: readonly OwnerReference[],
+    event: { readonly reason: string; readonly message: string },
+  ): void {
     for (const workload of [...new Map(workloads.map((each) => [each.uid, each])).values()].slice(0, maxEvents)) {
       if (this.#options.permits.isOver) return;
       const { apiVersion, kind, name, uid } = workload;
       const regarding = { apiVersion, kind, namespace, name, uid };
-      this.#options.post({ regarding, ...event, repeats: "perhaps" });
+      this.#options.post({ regarding, type: "Warning", ...event, repeats: "perhaps" });
     }
   }
 
@@ -253,17 +258,3 @@ export const collectorTexts = {
   copyLost: (copy: string, source: string) =>
     `New Pods cannot start: pinned copy ${copy} was deleted, and ConfigMap ${source} has other content now. Restore this content, or unpin and restart the workload.`,
 } as const;
-
-/** Returns the Event on a workload whose old revision loses copies because of the limit. */
-function copiesOverLimitEvent({ objects, bytes }: CopyTotals): Omit<ObjectEvent, "regarding"> {
-  return {
-    type: "Warning",
-    reason: "PinnedCopiesOverLimit",
-    message: collectorTexts.copiesOverLimit(formatCount(objects), `${Math.ceil(bytes / mebibyte)} MiB`),
-  };
-}
-
-/** Returns the Event on a workload whose pod template names a copy that is gone. */
-function copyLostEvent({ copy, source }: Pick<LostCopy, "copy" | "source">): Omit<ObjectEvent, "regarding"> {
-  return { type: "Warning", reason: "PinnedCopyLost", message: collectorTexts.copyLost(quoted(copy), quoted(source)) };
-}

@@ -29,7 +29,7 @@ export interface CopyUses {
 }
 
 /** A number of copies and their size. */
-export interface CopyTotals {
+interface CopyTotals {
   readonly objects: number;
   readonly bytes: number;
 }
