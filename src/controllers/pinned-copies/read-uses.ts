@@ -25,15 +25,6 @@ export interface LostCopy {
   readonly copy: string;
 }
 
-/** What uses the copies of a namespace now. */
-export interface UsesRead extends CopyUses {
-  /** The workloads to which the old revisions of {@link CopyUses.old} belong, by the names of the copies. */
-  readonly oldOf: ReadonlyMap<string, readonly OwnerReference[]>;
-  readonly lost: readonly LostCopy[];
-  /** The keys of the workloads with Pods that read no copy although their template names copies. */
-  readonly unpinned: ReadonlySet<string>;
-}
-
 /**
  * Reads what uses the copies of a namespace: workloads first, then their revisions, then Pods. A use moves only in this order, from a
  * template to its revision and its Pods, so none is missed between two lists. Workloads that have opted out are read, too. Kubernetes
@@ -45,7 +36,7 @@ async function readUses(
   kinds: readonly WorkloadRow[],
   options: FreshListOptions,
 ): Promise<UsesRead> {
-  const found = new FoundUses(copies, kinds);
+  const found = new UsesRead(copies, kinds);
   for (const row of kinds) {
     for await (const object of freshList<KubeObject>(row, namespace, options)) found.addWorkload(row, object);
   }
@@ -59,11 +50,14 @@ async function readUses(
   return found;
 }
 
-class FoundUses implements UsesRead {
+/** What uses the copies of a namespace now. */
+export class UsesRead implements CopyUses {
   readonly running = new Set<string>();
   readonly old = new Set<string>();
   readonly workloads = new Map<string, OwnerReference[]>();
+  /** The workloads to which the old revisions of {@link CopyUses.old} belong, by the names of the copies. */
   readonly oldOf = new Map<string, OwnerReference[]>();
+  /** The keys of the workloads with Pods that read no copy although their template names copies. */
   readonly unpinned = new Set<string>();
   readonly lost: LostCopy[] = [];
   readonly #kinds: readonly WorkloadRow[];
