@@ -23,7 +23,6 @@ import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts"
 import type { Counter, MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { LabelsOf } from "../../telemetry/metrics/series.ts";
 import type { LeaderController, LeaderParts } from "../leader-context.ts";
-import { MarksSeen } from "./marks-seen.ts";
 import { planSweep, readNamespacesWithCopies, type UsesRead } from "./read-uses.ts";
 import { recreateCopy, writeCopy } from "./write-copies.ts";
 
@@ -80,14 +79,14 @@ export class CopyCollector implements LeaderController {
   readonly #options: CopyCollectorOptions;
   readonly #workers: Workers;
   readonly #permits: ControllerPermits;
-  readonly #marks: MarksSeen;
+  /** Since when this process has seen the marks of the copies of each namespace, in monotonic milliseconds. */
+  readonly #marks = new Map<string, ReadonlyMap<string, number>>();
   readonly #counts = new Map<string, CopyCounts>();
 
   constructor(options: CopyCollectorOptions) {
-    const { clock, random, times } = options;
+    const { clock, random } = options;
     this.#options = options;
     this.#permits = options.permits.of("housekeeping", { flowOf: (namespace) => namespace });
-    this.#marks = new MarksSeen(clock, times.seenMs);
     this.#workers = new Workers({
       clock,
       random,
@@ -150,7 +149,7 @@ export class CopyCollector implements LeaderController {
     const { caches, clock, times } = this.#options;
     const { copies, uses, plan } = await planSweep(namespace, caches.kinds(), this.#listing, (read) => ({
       now: clock.wall(),
-      unseenMs: this.#marks.see(namespace, read),
+      unseenMs: this.#seeMarks(namespace, read),
       waitMs: times.waitMs,
     }));
     this.#count(namespace, copies, uses);
@@ -162,6 +161,18 @@ export class CopyCollector implements LeaderController {
       uses.lost.length > 0 ? lostCopyMs : Number.POSITIVE_INFINITY,
     );
     return Number.isFinite(delayMs) ? { type: "requeueAfter", delayMs } : done;
+  }
+
+  /** Records the marks of all copies of a namespace, and returns how much longer the mark of each copy must be seen. */
+  #seeMarks(namespace: string, copies: readonly StoredCopy[]): (copy: StoredCopy) => number {
+    const { clock, times } = this.#options;
+    const now = clock.monotonic();
+    const before = this.#marks.get(namespace);
+    const marked = copies.filter(({ unusedSince }) => unusedSince !== undefined);
+    const since = new Map(marked.map((copy) => [markOf(copy), before?.get(markOf(copy)) ?? now]));
+    if (since.size === 0) this.#marks.delete(namespace);
+    else this.#marks.set(namespace, since);
+    return (copy) => (since.get(markOf(copy)) ?? now) + times.seenMs - now;
   }
 
   get #listing(): FreshListOptions {
@@ -231,6 +242,11 @@ export class CopyCollector implements LeaderController {
       this.#counts.set(namespace, { running: used, old: kept, unused: copies.length - used - kept });
     }
   }
+}
+
+/** Returns what identifies a mark: another mark of the same copy has another time. */
+function markOf({ uid, unusedSince }: StoredCopy): string {
+  return `${uid} ${unusedSince}`;
 }
 
 const uses = ["running", "old", "unused"] as const;
