@@ -179,22 +179,13 @@ export class NewPodsWatch {
     const age = Math.max(readMs, clock.monotonic() - watched.since);
     const isOver =
       workload?.uid !== watched.uid || isOther(workload, watched.hash, age) || isEditedByOthers(workload, watched);
-    if (workload === undefined || isOver) {
-      this.#end(key, watched);
-      return done;
-    }
+    if (workload === undefined || isOver) return this.#end(key, watched);
     try {
       const read = await this.#read(workload, watched);
-      if (read === undefined) {
-        this.#end(key, watched);
-        return done;
-      }
+      if (read === undefined) return this.#end(key, watched);
       const { pods } = read;
       this.#update(key, watched, workload, read);
-      if (age >= watchMs && watched.shown === undefined && !isSlow(workload)) {
-        this.#end(key, watched);
-        return done;
-      }
+      if (age >= watchMs && watched.shown === undefined && !isSlow(workload)) return this.#end(key, watched);
       // All other workloads wait for a validator. Its container may also exit a moment after it was ready.
       const isAwaited = isValidator(workload) && (age < stuckAfterMs || (isSlow(workload) && age < watchMs));
       const leastMs = Math.max(
@@ -277,10 +268,11 @@ export class NewPodsWatch {
     if (before?.state !== shown?.state) this.#options.onChange(key);
   }
 
-  #end(key: string, watched: WatchedRollout): void {
-    if (this.#watched.get(key) !== watched) return;
+  #end(key: string, watched: WatchedRollout): Result {
+    if (this.#watched.get(key) !== watched) return done;
     this.#watched.delete(key);
     if (watched.shown !== undefined) this.#options.onChange(key);
+    return done;
   }
 }
 
