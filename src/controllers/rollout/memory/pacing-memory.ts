@@ -1,5 +1,5 @@
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import { type Held, type HoldReason, isRollAgain, type RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
+import { type HoldReason, isRollAgain, type RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { alertSinceRollout } from "../../../domain/pacing/alerts.ts";
 import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
@@ -12,16 +12,6 @@ import { configKey } from "../../../domain/references/references.ts";
 import { sharedString } from "../../../domain/syntax/json.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { ReconcileOutcome } from "./outcome.ts";
-
-/** What `decide` needs to know about the time: recent changes and the current hold. Times are in monotonic milliseconds. */
-export interface PacingMemory {
-  /** The first and the last change of its configuration since the last plan by which all changes had settled. */
-  readonly changes: UnsettledChanges | undefined;
-  /** The hold of the due write. */
-  readonly hold: RememberedHold | undefined;
-  /** The last hold of the due write that was reported. A hold that only waits does not replace the hold of a person. */
-  readonly heldBy: HoldReason | undefined;
-}
 
 /** The first and the last of some changes. */
 export interface UnsettledChanges {
@@ -73,7 +63,7 @@ export interface RememberedHold {
 const reportShortHoldsAfterMs = 30_000;
 
 /** Reports whether the workload is only held until its configuration has settled. It is reconciled then at the latest. */
-export function isSettling({ hold }: PacingMemory, now: number): boolean {
+export function isSettling({ hold }: { readonly hold: RememberedHold | undefined }, now: number): boolean {
   return hold?.reason === "settling" && hold.untilMonotonic !== undefined && hold.untilMonotonic > now;
 }
 
@@ -84,7 +74,20 @@ export function holdAfter(
   clock: Clock,
 ): RememberedHold | undefined {
   if (outcome.type !== "done" || outcome.plan.outcome !== "held") return undefined;
-  return rememberedHold(outcome.plan, before, clock);
+  const { due, hold, changed } = outcome.plan;
+  const { reason } = hold;
+  const now = clock.monotonic();
+  const since = before?.reason === reason ? before.since : now;
+  const onClock = (at: number | undefined) => at && now + at - clock.wall();
+  return {
+    reason,
+    since,
+    changed: changed && new Set(changed.map(configKey)),
+    isByTimes: due.outcome === "roll" && due.changed === undefined,
+    untilMonotonic: onClock(hold.until),
+    closesAtMonotonic: onClock(hold.closesAt),
+    reportAt: holdRows[reason].isShort && !hold.warning ? since + reportShortHoldsAfterMs : since,
+  };
 }
 
 /** Returns the last reported hold of the due write after a run. `hold` is its hold now. */
@@ -200,26 +203,6 @@ function includedIn(plan: RolloutPlan, hasPassed: boolean, before: RolloutWrite[
   const changed = plan.changed.map((object) => sharedString(configKey(object)));
   if (hasPassed) return changed;
   return before && [...new Set([...before, ...changed])];
-}
-
-function rememberedHold(
-  { due, hold: { reason, until, closesAt, warning }, changed }: Held,
-  before: RememberedHold | undefined,
-  clock: Clock,
-): RememberedHold {
-  const now = clock.monotonic();
-  const since = before?.reason === reason ? before.since : now;
-  const reportAt = holdRows[reason].isShort && !warning ? since + reportShortHoldsAfterMs : since;
-  const onClock = (at: number | undefined) => at && now + at - clock.wall();
-  return {
-    reason,
-    since,
-    changed: changed && new Set(changed.map(configKey)),
-    isByTimes: due.outcome === "roll" && due.changed === undefined,
-    untilMonotonic: onClock(until),
-    closesAtMonotonic: onClock(closesAt),
-    reportAt,
-  };
 }
 
 /** A list of the Pods of a workload, when it was in this version. */

@@ -4,12 +4,20 @@ import { isDeepStrictEqual } from "node:util";
 import type { LegacyVerification } from "../../../domain/config/legacy-hash.ts";
 import { changedUserAnnotations, isUndone } from "../../../domain/model/undo-request.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
+import type { HoldReason } from "../../../domain/outcomes/outcomes.ts";
 import type { MixedPods, UnrestoredPins } from "../../../domain/pacing/moment.ts";
 import type { KnownSpans } from "../../../domain/pods/spans.ts";
 import type { Annotations } from "../../../domain/references/annotations.ts";
 import type { Reference } from "../../../domain/references/references.ts";
 import type { PlanSummary, ReportedRollout, WorkloadState } from "./outcome.ts";
-import type { FailedAlert, PacingMemory, PodsRead, RememberedProgress, RolloutWrite } from "./pacing-memory.ts";
+import type {
+  FailedAlert,
+  PodsRead,
+  RememberedHold,
+  RememberedProgress,
+  RolloutWrite,
+  UnsettledChanges,
+} from "./pacing-memory.ts";
 
 /** Makes the fields of a memory writable: for the functions of finish.ts, and for the findings of one run. */
 export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -62,9 +70,15 @@ export interface Findings {
  * All that is remembered of one workload while this process leads, and nowhere else. A memory is made when the workload
  * is first enqueued and dropped when the workload is gone, so it must stay small. Times are in monotonic milliseconds.
  */
-export interface WorkloadMemory extends PacingMemory {
+export interface WorkloadMemory {
   /** What the last run found out. */
   readonly findings: Findings;
+  /** The first and the last change of its configuration since the last plan by which all changes had settled. */
+  readonly changes: UnsettledChanges | undefined;
+  /** The hold of the due write. */
+  readonly hold: RememberedHold | undefined;
+  /** The last hold of the due write that was reported. A hold that only waits does not replace the hold of a person. */
+  readonly heldBy: HoldReason | undefined;
   /** The state in the metrics; undefined before the first run. */
   readonly state: WorkloadState | undefined;
   /** Since when the workload has been unhealthy, in whatever states; undefined if it is healthy. */
