@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { unpaced, workloadObject } from "../../../test/support/domain/objects.ts";
+import { defaultPolicy, unpaced, workloadObject } from "../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
@@ -74,8 +74,8 @@ async function crash(at: number, isSent: boolean, server = new JobServer()) {
     },
   };
   const patch = [{ op: "test", path: "/metadata/generation", value: 3 }, hash] as const;
-  const leadership = { abort: new AbortController().signal, valid: () => true };
-  const run = recreateJob(client, toWorkload(row, stored), patch, leadership, clock, {});
+  const leadership = soleLeadership(new AbortController().signal);
+  const run = recreateJob(toWorkload(row, stored), patch, { client, policy: defaultPolicy, clock, leadership });
   void run.catch(() => {});
   await clock.advance(60_000);
   return { server, requests };

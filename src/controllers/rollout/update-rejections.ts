@@ -43,7 +43,7 @@ export async function updateRejections(
   workload: Workload,
   options: UpdateRejectionsOptions,
 ): Promise<UpdatedRejections> {
-  const { client, leadership } = options;
+  const { leadership } = options;
   const rules = rulesFor(workload, options.policy);
   if (!isPinned(workload, rules)) return nothing;
   let found: Rejections | undefined;
@@ -58,7 +58,7 @@ export async function updateRejections(
   if (leadership.abort.aborted || !leadership.valid()) return { write: { type: "stopped" }, unusable };
   if (!options.takePermit()) return { write: { type: "permitPending" }, unusable };
   const patch = rejectPatch(workload, rejected);
-  return { write: await writeWorkload(client, workload, patch, leadership, options.policy), unusable };
+  return { write: await writeWorkload(workload, patch, options), unusable };
 }
 
 const nothing: UpdatedRejections = { unusable: [] };

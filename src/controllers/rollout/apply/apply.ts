@@ -11,7 +11,6 @@ import {
   rollInProgress,
   workloadRefAnnotation,
 } from "../../../domain/config/tracked-view.ts";
-import type { Lookup } from "../../../domain/config/view-of-references.ts";
 import { type CronJobObject, cronJobRun } from "../../../domain/model/job-replacement.ts";
 import { changesTemplate } from "../../../domain/model/kind-row.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
@@ -19,18 +18,15 @@ import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
 import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
 import { rulesFor } from "../../../domain/policy/rules.ts";
 import { fieldManager, recordManager } from "../../../domain/references/field-managers.ts";
 import { annotationPointer, equalJson, type JsonPatch } from "../../../domain/syntax/json.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath } from "../../../kube/api/resources.ts";
-import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Leadership } from "../../../runtime/write-permits.ts";
 import type { LeaderParts } from "../../leader-context.ts";
 import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
 import { recreateJob } from "./recreate-job.ts";
-import { passesTests, type WriteResult, writeFailure, writeWorkload } from "./workload-writer.ts";
+import { passesTests, type WriteOptions, type WriteResult, writeFailure, writeWorkload } from "./workload-writer.ts";
 
 /** What {@link applyPlan} needs. */
 export type ApplyOptions = LeaderParts<"client" | "policy" | "clock" | "leadership", "lookup">;
@@ -42,42 +38,38 @@ export async function applyPlan(
   workload: Workload,
   plan: RolloutPlan,
   patch: JsonPatch,
-  { client, policy, caches, clock, leadership }: ApplyOptions,
+  options: ApplyOptions,
 ): Promise<WriteResult> {
   const { apply } = workload.strategy;
   if (apply === "recreate" && changesTemplate(workload.row, patch)) {
-    return recreateJob(client, workload, patch, leadership, clock, policy);
+    return recreateJob(workload, patch, options);
   }
   if (apply === "preApply" && plan.outcome === "roll") {
-    const acted = await preApply(client, workload, plan.hash, patch, leadership, policy, caches.lookup);
-    return acted.type === "acted" ? writeWorkload(client, workload, acted.patch, leadership, policy) : acted;
+    const acted = await preApply(workload, plan.hash, patch, options);
+    return acted.type === "acted" ? writeWorkload(workload, acted.patch, options) : acted;
   }
   const isRecording = plan.outcome === "recorded" && !changesTemplate(workload.row, patch);
-  return writeWorkload(client, workload, patch, leadership, policy, isRecording ? recordManager : fieldManager);
+  return writeWorkload(workload, patch, options, isRecording ? recordManager : fieldManager);
 }
 
+type PreApplyOptions = Omit<ApplyOptions, "clock">;
 type Stored = KubeObject & WorkloadObject;
 type Failure = Exclude<WriteResult, { readonly type: "written" }>;
 /** The action is done. `patch` is what must be written to the workload now. */
 type Acted = { readonly type: "acted"; readonly patch: JsonPatch };
-type Client = Pick<ApiClient, "request">;
-type WhileLeading = Pick<Leadership, "abort" | "valid">;
-type Limits = { readonly signal: AbortSignal; readonly mayBeSent: () => boolean };
 
 /**
  * Creates new Pods for a workload whose own hash creates none. Returns "acted", or why not. It runs before `patch` records
  * the hash: after a crash between the two the rollout is still due, and doing it again changes nothing.
  */
 export async function preApply(
-  client: Client,
   workload: Workload,
   hash: string,
   patch: JsonPatch,
-  leadership: WhileLeading,
-  policy: Policy,
-  lookup: Lookup,
+  options: PreApplyOptions,
 ): Promise<Failure | Acted> {
-  const { abort: signal, valid: mayBeSent } = leadership;
+  const { client, policy, leadership } = options;
+  const { abort: signal } = leadership;
   try {
     const path = workloadPath(workload);
     const read = await client.request<Stored>({ method: "GET", path, signal });
@@ -90,14 +82,10 @@ export async function preApply(
     if (unread !== undefined) return { type: "refused", message: unread.message };
     if (!equalJson(newest.references, workload.references)) return { type: "stale", newest };
     if (templateSource === undefined) {
-      await runOnce(client, object, newest, hash, { signal, mayBeSent });
+      await runOnce(object, newest, hash, options);
       return { type: "acted", patch };
     }
-    return await rollTemplateSource(
-      client,
-      { workload: newest, templateSource, hash, patch, policy, lookup },
-      leadership,
-    );
+    return await rollTemplateSource(newest, templateSource, hash, patch, options);
   } catch (error) {
     if (signal.aborted) return { type: "stopped" };
     const written = workload.templateSource === undefined ? workload : { ...workload, row: kinds.Deployment };
@@ -117,67 +105,55 @@ export async function preApply(
 
 /** Runs a CronJob once, in addition to its schedule. */
 async function runOnce(
-  client: Client,
   object: Stored & CronJobObject,
   workload: Workload,
   hash: string,
-  limits: Limits,
+  { client, leadership: { abort: signal, valid: mayBeSent } }: PreApplyOptions,
 ): Promise<void> {
   const body = cronJobRun(object, workload, hash);
   const path = `/apis/batch/v1/namespaces/${workload.namespace}/jobs`;
   try {
-    if (body !== undefined) await client.request({ method: "POST", path, body, ...limits });
+    if (body !== undefined) await client.request({ method: "POST", path, body, signal, mayBeSent });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
 }
 
-/** A rollout of a workload through the pod template of another object. */
-interface TemplateSourceRollout {
-  readonly workload: Workload;
-  /** The template source as it was read, from which the hash was planned. */
-  readonly templateSource: StoredTemplateSource;
-  readonly hash: string;
-  /** Records the hash, and tests that the workload is as it was planned. */
-  readonly patch: JsonPatch;
-  readonly policy: Policy;
-  readonly lookup: Lookup;
-}
-
 /**
- * Writes the hash into the pod template of a workloadRef, from which the controller of the workload creates its Pods.
- * Nothing is written if the template source changed since it was read. Rejects with the errors of {@link ApiClient.request}.
+ * Writes the hash into the pod template of a workloadRef, from which the controller of the workload creates its Pods. `patch` records the hash,
+ * and tests that the workload is as it was planned. Nothing is written if the template source changed since it was read. Rejects with the
+ * errors of requests.
  */
 async function rollTemplateSource(
-  client: Client,
-  { workload, templateSource, hash, patch, policy, lookup }: TemplateSourceRollout,
-  leadership: WhileLeading,
+  workload: Workload,
+  templateSource: StoredTemplateSource,
+  hash: string,
+  patch: JsonPatch,
+  options: PreApplyOptions,
 ): Promise<Failure | Acted> {
+  const { client, policy, caches, leadership } = options;
   const { namespace } = workload;
   const { name, uid, resourceVersion } = templateSource.metadata;
   const decided = (each: Workload) => ({ workload: each, rules: rulesFor(each, policy) });
   const source = toWorkload(kinds.Deployment, templateSource, policy);
-  const annotation = workloadRefAnnotation(decided(source), decided(workload), lookup);
+  const annotation = workloadRefAnnotation(decided(source), decided(workload), caches.lookup);
   if (inTemplate(templateSource, annotation) === hash) return { type: "acted", patch };
   if (!allowsWorkloadRef(templateSource, decided(source)))
     return { type: "refused", message: refusedTexts.workloadRefNotAllowed(name) };
-  const failure = await recordRollInProgress(client, workload, patch, leadership, policy);
+  const failure = await recordRollInProgress(workload, patch, options);
   if (failure !== undefined) return failure;
   const path = resourcePath(kinds.Deployment, { namespace, name });
   const template = { metadata: { annotations: { [annotation]: hash } } };
   const body = { metadata: { uid, resourceVersion }, spec: { template } };
-  const contentType = "application/merge-patch+json";
-  const { abort: signal, valid: mayBeSent } = leadership;
   try {
-    const query = { fieldManager };
-    const limits = { signal, mayBeSent };
     const after = await client.request<StoredTemplateSource>({
       method: "PATCH",
       path,
-      query,
-      contentType,
+      query: { fieldManager },
+      contentType: "application/merge-patch+json",
       body,
-      ...limits,
+      signal: leadership.abort,
+      mayBeSent: leadership.valid,
     });
     if (inTemplate(after, annotation) === hash) return { type: "acted", patch: afterRecord(patch, workload) };
     return { type: "refused", message: refusedTexts.annotationRemovedOnWrite(annotation, name) };
@@ -189,22 +165,14 @@ async function rollTemplateSource(
 
 /** Records {@link rollInProgress} if it is not recorded yet. */
 async function recordRollInProgress(
-  client: Client,
   workload: Workload,
   patch: JsonPatch,
-  leadership: WhileLeading,
-  policy: Policy,
+  options: WriteOptions,
 ): Promise<Failure | undefined> {
   if (workload.recordedHash === rollInProgress) return undefined;
   const path = hashPath(workload);
   const tests = patch.filter(({ op }) => op === "test");
-  const noted = await writeWorkload(
-    client,
-    workload,
-    [...tests, { op: "add", path, value: rollInProgress }],
-    leadership,
-    policy,
-  );
+  const noted = await writeWorkload(workload, [...tests, { op: "add", path, value: rollInProgress }], options);
   if (noted.type === "written") return undefined;
   return noted.type === "unavailable" ? { ...noted, uncertain: false } : noted;
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { allCompatibilities } from "../../../../test/support/domain/compatibility.ts";
-import { lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
+import { defaultPolicy, lookupOf, readsAll, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { rollInProgress } from "../../../domain/config/tracked-view.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { ApiError, ConnectionError } from "../../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
+import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { preApply } from "./apply.ts";
 
 const wanted = parseRequestedKind("cronjobs.batch");
@@ -32,13 +33,14 @@ async function run(read: WorkloadObject, stored = read, answer: () => unknown = 
   };
   const workload = toWorkload(row, read);
   const patch = [{ op: "test", path: "/metadata/generation", value: workload.generation }] as const;
-  const never = new AbortController().signal;
-  const leadership = { abort: never, valid: () => true };
-  return {
-    made,
-    result: await preApply(client, workload, "v2:hash", patch, leadership, allCompatibilities, lookupOf()),
-  };
+  return { made, result: await preApply(workload, "v2:hash", patch, { client, ...options() }) };
 }
+
+const options = () => ({
+  policy: { ...defaultPolicy, ...allCompatibilities },
+  leadership: soleLeadership(new AbortController().signal),
+  caches: { lookup: lookupOf() },
+});
 
 const failing = (status: number, reason: string) => (): never => {
   throw new ApiError({ request: "create jobs", status, reason, serverMessage: "no" });
@@ -134,14 +136,13 @@ describe("the pod template of a Deployment that is the template source of a Roll
       },
     };
     const whole = borrowing.workloadRef?.withTemplate(borrower, lent(planned).spec?.template, 3) ?? borrower;
-    const leadership = { abort: new AbortController().signal, valid: () => true };
     const workload = toWorkload(borrowing, whole);
     const patch = [
       { op: "test", path: "/metadata/uid", value: workload.uid },
       { op: "test", path: recordedPath, value: null },
       { op: "add", path: recordedPath, value: "v2:hash" },
     ] as const;
-    const result = await preApply(client, workload, "v2:hash", patch, leadership, allCompatibilities, lookupOf());
+    const result = await preApply(workload, "v2:hash", patch, { client, ...options() });
     return { sent, noted, result };
   }
   const written = ({ sent }: { readonly sent: readonly ApiRequest[] }) =>

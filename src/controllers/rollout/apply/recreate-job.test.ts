@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { workloadObject } from "../../../../test/support/domain/objects.ts";
+import { defaultPolicy, workloadObject } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import { ApiError, ConnectionError } from "../../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
+import { soleLeadership } from "../../../runtime/write-permits.ts";
 import { recreateJob } from "./recreate-job.ts";
 
 const wanted = parseRequestedKind("jobs.batch");
@@ -38,8 +39,9 @@ async function again(
     },
   };
   const patch = [{ op: "test", path: "/metadata/generation", value: generation }, hash] as const;
-  const leadership = { abort: new AbortController().signal, valid: () => true };
-  const made = recreateJob(client, toWorkload(row, stored as WorkloadObject), patch, leadership, clock, { ownership });
+  const leadership = soleLeadership(new AbortController().signal);
+  const policy = { ...defaultPolicy, ownership };
+  const made = recreateJob(toWorkload(row, stored as WorkloadObject), patch, { client, policy, clock, leadership });
   let result: Awaited<typeof made> | undefined;
   void made.then((settled) => {
     result = settled;

@@ -1,5 +1,4 @@
 import { workloadPath } from "../../../cache/workloads/workload-reads.ts";
-import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import {
   type JobObject,
   jobReplacement,
@@ -10,7 +9,6 @@ import { oldFinalizer } from "../../../domain/model/scheduling-hold.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
 import type { JsonPatch } from "../../../domain/syntax/json.ts";
 import {
   apiFailureOf,
@@ -22,13 +20,12 @@ import {
 import type { KubeObject } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { type Clock, sleep } from "../../../lib/clock.ts";
-import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { createReplacement, deleteRecord, type ReplacementResult } from "../../job-replacements/replace.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { refusedTexts } from "../report/event-texts.ts";
 import { passesTests, type WriteResult, writeFailure } from "./workload-writer.ts";
 
-type Client = Pick<ApiClient, "request">;
 type Job = KubeObject & WorkloadObject & JobObject;
 
 /** How many times a deleted Job is created again, one second apart. Then the next sweep creates it. */
@@ -40,12 +37,9 @@ const tries = 30;
  * server rejects the Job in between, a leader creates the Job from the record.
  */
 export async function recreateJob(
-  client: Client,
   before: Workload,
   patch: JsonPatch,
-  leadership: Pick<Leadership, "abort" | "valid">,
-  clock: Clock,
-  policy: DirectiveContext & Pick<Policy, "ownership">,
+  { client, policy, clock, leadership }: LeaderParts<"client" | "policy" | "clock" | "leadership">,
 ): Promise<WriteResult> {
   const { abort: signal, valid: mayBeSent } = leadership;
   const path = workloadPath(before);
@@ -103,7 +97,7 @@ export async function recreateJob(
 
 /** Creates a deleted Job again, also if the leadership is lost: nothing else would until the next leader starts. */
 async function createWithRetries(
-  client: Client,
+  client: Pick<ApiClient, "request">,
   namespace: string,
   replacement: RecordedReplacement,
   clock: Clock,

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type FaultAction, startSandbox } from "../../../../sandbox/sandbox.ts";
+import { defaultPolicy } from "../../../../test/support/domain/objects.ts";
 import { httpClient, workload } from "../../../../test/support/fake-cluster.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
@@ -28,7 +29,8 @@ async function scene() {
   const patch = patchFor(before, { outcome: "firstHash", hash, view, reason: "", warnings: [] });
   if (patch === undefined) throw new Error("a first hash is written");
   const leadership = soleLeadership(new AbortController().signal);
-  const write = (by: ApiClient = client, held: Leadership = leadership) => writeWorkload(by, before, patch, held);
+  const write = (by: ApiClient = client, held: Leadership = leadership) =>
+    writeWorkload(before, patch, { client: by, policy: defaultPolicy, leadership: held });
   const verbs = () => sandbox.requests.map(({ verb, status }) => `${verb} ${status}`).slice(2);
   return { sandbox, client, read, answer, write, verbs };
 }
@@ -82,7 +84,11 @@ describe("a write", () => {
     const body = { metadata: { annotations } };
     await client.request({ method: "PATCH", path, contentType, body });
     const patch = [{ op: "test", path: "/metadata/annotations/a", value: null } as const];
-    const result = await writeWorkload(client, before, patch, soleLeadership(new AbortController().signal));
+    const result = await writeWorkload(before, patch, {
+      client,
+      policy: defaultPolicy,
+      leadership: soleLeadership(new AbortController().signal),
+    });
     expect(result).toEqual({ type: "stale", newest: await read() });
   });
 

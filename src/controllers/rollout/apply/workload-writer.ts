@@ -1,5 +1,4 @@
 import { withBorrowedTemplate, workloadPath } from "../../../cache/workloads/workload-reads.ts";
-import type { DirectiveContext } from "../../../domain/compatibility/directives.ts";
 import { resourceName } from "../../../domain/model/kind-row.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
@@ -14,10 +13,12 @@ import {
   retryAfterMs,
 } from "../../../kube/api/api-failure.ts";
 import type { KubeObject } from "../../../kube/api/resources.ts";
-import type { ApiClient } from "../../../kube/http/client.ts";
-import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { refusedTexts } from "../report/event-texts.ts";
+
+/** What a write needs. */
+export type WriteOptions = LeaderParts<"client" | "policy" | "leadership">;
 
 /** The result of a write. */
 export type WriteResult =
@@ -33,13 +34,13 @@ export type WriteResult =
  * `test` of the patch from a refusal. Not sent when the leadership is over. Rejects only for a bug.
  */
 export async function writeWorkload(
-  client: Pick<ApiClient, "request">,
   before: Workload,
   patch: JsonPatch,
-  { abort: signal, valid: mayBeSent }: Pick<Leadership, "abort" | "valid">,
-  directiveContext?: DirectiveContext,
+  options: WriteOptions,
   manager: typeof fieldManager | typeof recordManager = fieldManager,
 ): Promise<WriteResult> {
+  const { client, policy, leadership } = options;
+  const { abort: signal, valid: mayBeSent } = leadership;
   const path = workloadPath(before);
   let answer: KubeObject & WorkloadObject;
   try {
@@ -57,16 +58,16 @@ export async function writeWorkload(
     const failure = writeFailure(error, before);
     switch (failure.type) {
       case "stale":
-        return readAgain(client, before, patch, undefined, signal, directiveContext);
+        return readAgain(before, patch, undefined, options);
       case "staleOrRefused":
-        return readAgain(client, before, patch, failure.message, signal, directiveContext);
+        return readAgain(before, patch, failure.message, options);
       default:
         return failure;
     }
   }
   try {
     const object = await withBorrowedTemplate(client, before.row, answer, { signal });
-    return { type: "written", after: toWorkload(before.row, object, directiveContext) };
+    return { type: "written", after: toWorkload(before.row, object, policy) };
   } catch (error) {
     if (signal.aborted) return { type: "stopped" };
     if (!isApiFailure(error)) throw error;
@@ -76,18 +77,16 @@ export async function writeWorkload(
 
 /** Reads the workload after a failed write. `refusal` is the cause if all `test`s of the patch pass on the read workload. */
 async function readAgain(
-  client: Pick<ApiClient, "request">,
   before: Workload,
   patch: JsonPatch,
   refusal: string | undefined,
-  signal: AbortSignal,
-  directiveContext: DirectiveContext | undefined,
+  { client, policy, leadership: { abort: signal } }: WriteOptions,
 ): Promise<WriteResult> {
   try {
     const path = workloadPath(before);
     const read = await client.request<KubeObject & WorkloadObject>({ method: "GET", path, signal });
     const object = await withBorrowedTemplate(client, before.row, read, { signal });
-    const newest = toWorkload(before.row, object, directiveContext);
+    const newest = toWorkload(before.row, object, policy);
     if (refusal === undefined || !passesTests(patch, object)) return { type: "stale", newest };
     return { type: "refused", message: refusal };
   } catch (error) {
