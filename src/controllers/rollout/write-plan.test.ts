@@ -66,7 +66,7 @@ it("keeps what is rejected, and its copy, if the copy of another ConfigMap is re
 });
 
 it("writes no pins if the content on the server differs from the plan, or the server cannot answer", async () => {
-  expect(await stored(403, "3")).toEqual({ type: "stale" });
+  expect(await stored(403, "3")).toMatchObject({ type: "conflict" });
   expect(await stored(500)).toMatchObject({ type: "unavailable" });
   const ended = new AbortController();
   ended.abort();

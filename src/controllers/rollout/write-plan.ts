@@ -40,9 +40,8 @@ export async function writePlan(
   const { caches, clock, policy, views } = options;
   if (mustNotWrite(options)) return { type: "stopped" };
   const pins = isRollAgain(planned) ? noPins : await storePins(workload, planned, lookup, options);
-  if (pins.type === "stale") return { type: "conflict", workload };
-  if (pins.type === "unavailable") return { ...pins, workload };
-  if (pins.type === "stopped" || mustNotWrite(options)) return { type: "stopped" };
+  if (pins.type !== "pins") return pins;
+  if (mustNotWrite(options)) return { type: "stopped" };
   const plan = withUnpinnedWarning(planned, pins.unpinned);
   if (pins.pins.pinned !== undefined) findings.writtenPins = pins.pins.pinned;
   const patch = patchFor(workload, plan, clock.wall(), pins.pins) ?? [];
@@ -102,30 +101,20 @@ function hashRemovedOnWrite(workload: Workload): ReconcileOutcome {
   return { type: "refused", workload, message: refusedTexts.hashRemovedOnWrite(resourceName(row), field) };
 }
 
-/** The pins of a write, or why the write must wait. */
-type PinsForWrite =
-  /** `unpinned` is why Pods read live configuration although they should be pinned. */
-  | { readonly type: "pins"; readonly pins: PinsToWrite; readonly unpinned?: string }
-  /** The configuration changed after the plan. */
-  | { readonly type: "stale" }
-  | { readonly type: "unavailable"; readonly message: string; readonly retryAfterMs: number }
-  | { readonly type: "stopped" };
+/** The pins of a write. `unpinned` is why Pods read live configuration although they should be pinned. */
+type PinsForWrite = { readonly type: "pins"; readonly pins: PinsToWrite; readonly unpinned?: string };
 
 /**
  * Stores the copies that the Pods of a plan are to read, before the one patch names them. A crash between the two leaves copies that the
- * next run uses or the collector deletes. `lookup` is the one of the plan.
+ * next run uses or the collector deletes. `lookup` is the one of the plan. Returns how the run ends if the write must wait.
  */
 export async function storePins(
   workload: Workload,
   plan: RolloutPlan,
   lookup: Lookup,
-  {
-    client,
-    caches,
-    policy,
-    leadership,
-  }: LeaderParts<"client" | "policy" | "leadership", "workload" | "kinds" | "copiesIn">,
-): Promise<PinsForWrite> {
+  options: LeaderParts<"client" | "policy" | "leadership", "workload" | "kinds" | "copiesIn">,
+): Promise<PinsForWrite | ReconcileOutcome> {
+  const { client, caches, policy, leadership } = options;
   const rules = rulesFor(workload, policy);
   const sources =
     plan.outcome === "roll" || plan.outcome === "firstHash"
@@ -157,12 +146,13 @@ export async function storePins(
             : { pinned, rejected: returns.rejected, previous: previousPinsOf(plan.hash, pinned) };
         return { type: "pins", pins, ...(stored.type === "unpinned" && { unpinned: stored.message }) };
       }
+      // The configuration changed after the plan.
       case "stale":
-        return stored;
+        return { type: "conflict", workload };
     }
   } catch (error) {
     if (leadership.abort.aborted) return { type: "stopped" };
     if (!isApiFailure(error)) throw error;
-    return { type: "unavailable", message: errorText(error), retryAfterMs: retryAfterMs(error) };
+    return { type: "unavailable", workload, message: errorText(error), retryAfterMs: retryAfterMs(error) };
   }
 }
