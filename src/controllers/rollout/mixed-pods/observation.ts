@@ -21,29 +21,6 @@ import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { UnsettledChanges } from "../memory/pacing-memory.ts";
 import type { Findings } from "../memory/workload-memory.ts";
 
-/** How a run ended that has read configuration. */
-interface EndedRun {
-  readonly workload: Workload;
-  /** The plan; "rolled" if it was a rollout that was just written. Then `workload` is as it was before. */
-  readonly plan: RolloutPlan | "rolled";
-  /** The hash of the rollout that was just written. */
-  readonly rolledTo?: string | undefined;
-  /** Whether the caches once matched the recorded hash, so that a difference is a later change. */
-  readonly caughtUp: boolean;
-}
-
-/** Returns how a run ended; undefined if it has shown nothing about the configuration. */
-function endedRun(outcome: ReconcileOutcome, findings: Pick<Findings, "caughtUpWith">): EndedRun | undefined {
-  if (outcome.type === "done") {
-    const { workload, plan } = outcome;
-    return { workload, plan, caughtUp: hasCaughtUp(findings, workload) };
-  }
-  if (outcome.type !== "written") return undefined;
-  const { before, plan } = outcome;
-  if (plan.outcome !== "roll" || plan.again) return undefined;
-  return { workload: before, plan: "rolled", rolledTo: plan.hash, caughtUp: true };
-}
-
 /**
  * Returns what a run has shown about the live configuration; undefined if it has shown nothing, "ignored" if Wave ignores the workload.
  * "replaced": a rollout with the same hash replaces all Pods. In the spans, the live configuration differed from what was recorded beside
@@ -56,13 +33,19 @@ export function observationOf(
   lookup: Lookup,
   clock: Clock,
 ): ConfigObservation | "ignored" | "replaced" | undefined {
-  const ended = endedRun(outcome, findings);
-  if (ended === undefined) return undefined;
-  const { workload, plan, rolledTo, caughtUp } = ended;
-  if (rolledTo !== undefined && readsOtherContent(workload, rolledTo)) return "replaced";
+  if (outcome.type !== "done" && outcome.type !== "written") return undefined;
+  const isRolled = outcome.type === "written";
+  const workload = isRolled ? outcome.before : outcome.workload;
+  if (isRolled) {
+    const { plan } = outcome;
+    if (plan.outcome !== "roll" || plan.again) return undefined;
+    if (plan.hash !== undefined && readsOtherContent(workload, plan.hash)) return "replaced";
+  }
   const now = clock.wall();
-  const difference = differenceOf(plan, rolledTo);
+  const difference = isRolled ? { differs: true, liveHash: outcome.plan.hash } : differenceOf(outcome.plan);
   if (difference === undefined || difference === "ignored") return difference;
+  // Whether the caches once matched the recorded hash, so that a difference is a later change.
+  const caughtUp = isRolled || hasCaughtUp(findings, workload);
   const { recordedHash: hash, recordedConfig, progress, uid, differed: annotation } = workload;
   if (hash === undefined && recordedConfig === undefined) return undefined;
   const onWall = (at: number) => now - (clock.monotonic() - at);
@@ -71,7 +54,7 @@ export function observationOf(
     hash,
     differs: difference.differs,
     // After the caches once matched the hash, a difference without a change of an object comes from the references of the workload.
-    mayBeEdited: plan === "rolled" || !caughtUp || changes !== undefined,
+    mayBeEdited: isRolled || !caughtUp || changes !== undefined,
     liveHash: difference.liveHash,
     // The watch may be behind: the API has the time of most changes.
     changedFrom: Math.min(
@@ -80,7 +63,7 @@ export function observationOf(
     ),
     changedTo: Math.min(now, changes === undefined ? (templateFixedAt(workload, lookup) ?? now) : onWall(changes.last)),
     certain: caughtUp,
-    complete: progress.state === "complete" && plan !== "rolled",
+    complete: progress.state === "complete" && !isRolled,
     annotation,
     now,
   };
@@ -111,8 +94,7 @@ interface Difference {
   readonly changed?: readonly ConfigName[] | undefined;
 }
 
-function differenceOf(plan: EndedRun["plan"], rolledTo: string | undefined): Difference | "ignored" | undefined {
-  if (plan === "rolled") return { differs: true, liveHash: rolledTo };
+function differenceOf(plan: RolloutPlan): Difference | "ignored" | undefined {
   switch (plan.outcome) {
     case "current":
       return { differs: false, liveHash: plan.view.hash };
