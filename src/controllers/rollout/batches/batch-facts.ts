@@ -157,13 +157,7 @@ export class BatchFacts {
   }
 
   /** Returns what the memory of a workload shows. A new process has no memory of earlier writes. */
-  #known(
-    memory: WorkloadMemory | undefined,
-    workload: Workload,
-  ): Pick<
-    MemberFacts,
-    "held" | "blocked" | "lastWrite" | "completeSince" | "advancedAt" | "completeMs" | "failedAlert"
-  > {
+  #known(memory: WorkloadMemory | undefined, workload: Workload) {
     const { hold, findings } = memory ?? {};
     const { progress, lastWrite } = findings ?? {};
     const current = findings && progressOf(findings, workload);
