@@ -23,7 +23,6 @@ import { resourcePath, resources } from "../kube/api/resources.ts";
 import {
   existingCopy,
   isCopyWith,
-  limitsOf,
   ownerOf,
   type Refused,
   readConfigMap,
@@ -166,7 +165,8 @@ async function createCopy(
         path,
         query: { fieldManager },
         body,
-        ...limitsOf(options),
+        signal: options.signal,
+        mayBeSent: options.mayBeSent,
       });
       options.created.push({ name: copy, bytes });
       // An admission plugin may have changed what is stored.

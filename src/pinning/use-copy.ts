@@ -10,11 +10,12 @@ import { fieldManager } from "../domain/references/field-managers.ts";
 import { quoted } from "../domain/syntax/names.ts";
 import { ApiError, apiFailureOf, refusalOf } from "../kube/api/api-failure.ts";
 import { resourcePath, resources } from "../kube/api/resources.ts";
+import type { ApiRequest } from "../kube/http/api-request.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { getIfExists } from "../kube/reads/reads.ts";
 
 /** What {@link storeCopies} needs. */
-export interface StoreCopiesOptions {
+export interface StoreCopiesOptions extends Pick<ApiRequest, "signal" | "mayBeSent"> {
   readonly client: Pick<ApiClient, "request">;
   /** The lookup of the plan. It may be behind: contents are compared with what the hash includes. */
   readonly lookup: Lookup;
@@ -22,8 +23,6 @@ export interface StoreCopiesOptions {
   readonly isAlive: (owner: OwnerReference, namespace: string, signal?: AbortSignal) => Promise<boolean>;
   /** Returns the copies of a namespace that are known. */
   readonly copiesIn: (namespace: string) => readonly CopySize[];
-  readonly signal?: AbortSignal;
-  readonly mayBeSent?: () => boolean;
 }
 
 /** Returns the name of a stored copy with this content; undefined if there is none, {@link Refused} if the workload may not use it. */
@@ -70,10 +69,13 @@ export async function useCopy(
 export function readConfigMap(
   namespace: string,
   name: string,
-  options: StoreCopiesOptions,
+  { client, signal, mayBeSent }: Pick<StoreCopiesOptions, "client" | "signal" | "mayBeSent">,
 ): Promise<ConfigMap | undefined> {
-  const path = resourcePath(resources.configMaps, { namespace, name });
-  return getIfExists<ConfigMap>(options.client, { path, ...limitsOf(options) });
+  return getIfExists<ConfigMap>(client, {
+    path: resourcePath(resources.configMaps, { namespace, name }),
+    signal,
+    mayBeSent,
+  });
 }
 
 /** Reports whether an object is an immutable copy of Wave with this content that is not being deleted. */
@@ -98,7 +100,7 @@ async function isKept({ metadata = {} }: ConfigMap, { isAlive, signal }: StoreCo
 async function takeIntoUse(
   workload: Workload,
   stored: ConfigMap,
-  options: StoreCopiesOptions,
+  { client, signal, mayBeSent }: StoreCopiesOptions,
 ): Promise<"used" | Refused | ApiError> {
   const { namespace, name = "", resourceVersion, annotations, ownerReferences: owners = [] } = stored.metadata ?? {};
   const isMarked = annotations?.[unusedSince] !== undefined;
@@ -111,13 +113,14 @@ async function takeIntoUse(
     ...(ownerReferences && { ownerReferences }),
   };
   try {
-    await options.client.request({
+    await client.request({
       method: "PATCH",
       path: resourcePath(resources.configMaps, { namespace, name }),
       query: { fieldManager },
       contentType: "application/merge-patch+json",
       body: { metadata },
-      ...limitsOf(options),
+      signal,
+      mayBeSent,
     });
     return "used";
   } catch (error) {
@@ -133,11 +136,6 @@ async function takeIntoUse(
 /** Returns the reference of a copy to its workload; undefined before the API server has given the workload a uid. */
 export function ownerOf({ row, name, uid }: Workload): OwnerReference | undefined {
   return uid === "" ? undefined : { apiVersion: row.apiVersion, kind: row.kind, name, uid };
-}
-
-/** Returns the limits of each request. */
-export function limitsOf({ signal, mayBeSent }: StoreCopiesOptions): Pick<StoreCopiesOptions, "signal" | "mayBeSent"> {
-  return { ...(signal && { signal }), ...(mayBeSent && { mayBeSent }) };
 }
 
 /** Pods cannot read a copy. `why` is one clause without a final period. */

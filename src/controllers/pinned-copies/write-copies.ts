@@ -1,4 +1,3 @@
-import type { ConfigMap } from "#kubernetes";
 import { toConfig } from "../../domain/config/digest.ts";
 import { workloadKey } from "../../domain/model/workload-shape.ts";
 import type { CopyAction } from "../../domain/pinning/collect.ts";
@@ -9,9 +8,9 @@ import { isAlreadyExists, isConflict, isNotFound, refusalOf } from "../../kube/a
 import { resourcePath, resources } from "../../kube/api/resources.ts";
 import { timestamp } from "../../kube/events/event-object.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
-import { getIfExists } from "../../kube/reads/reads.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { copyObject, editorOf } from "../../pinning/store-copies.ts";
+import { readConfigMap } from "../../pinning/use-copy.ts";
 import type { LeaderParts } from "../leader-context.ts";
 import type { LostCopy } from "./read-uses.ts";
 
@@ -70,8 +69,7 @@ export async function recreateCopy(
   { client, caches, leadership }: LeaderParts<"client" | "leadership", "workload">,
 ): Promise<"recreated" | "exists" | "lost"> {
   const bounds = { signal: leadership.abort, mayBeSent: leadership.valid };
-  const read = (name: string) =>
-    getIfExists<ConfigMap>(client, { path: resourcePath(resources.configMaps, { namespace, name }), ...bounds });
+  const read = (name: string) => readConfigMap(namespace, name, { client, ...bounds });
   if ((await read(copy)) !== undefined) return "exists";
   const workload = caches.workload(workloadKey({ kind: row.id, namespace, name: owner.name }));
   if (workload?.uid !== owner.uid) return "lost";
