@@ -28,9 +28,7 @@ export type LeaderParts<Part extends keyof LeaderContext, OfCaches extends keyof
 
 /** A controller, for one leadership. It receives the changes in the caches. */
 export interface LeaderController {
-  /** Receives every change of a workload. */
   onWorkloadChange?(change: StoreChange<Workload>): void;
-  /** Receives every change of a ConfigMap or Secret. */
   onConfigChange?(change: StoreChange<Config>): void;
   /** Receives the key of every ConfigMap and Secret whose owners changed. */
   onOwnersChange?(configKey: string): void;

@@ -32,7 +32,6 @@ import {
   useCopy,
 } from "./use-copy.ts";
 
-/** How storing ended. */
 type StoredCopies =
   /** All copies are stored and verified. `pinned` is the annotation for the pod template; undefined if nothing is pinned. */
   | { readonly type: "stored"; readonly pinned: string | undefined }
@@ -136,7 +135,6 @@ async function unpinned(
   return { type: "unpinned", pinned: formatPins(kept), message };
 }
 
-/** What {@link createCopy} needs. */
 interface CreateCopyOptions extends StoreCopiesOptions {
   /** The copies that this call has stored: the caches may not have them yet. */
   readonly created: CopySize[];

@@ -15,7 +15,6 @@ import { createReplacement, deleteRecord } from "./replace.ts";
 
 type JobReplacementsOptions = LeaderParts<"client" | "policy" | "clock" | "log" | "leadership" | "permits", "kinds">;
 
-/** The time between two sweeps, in milliseconds. */
 const sweepMs = 30_000;
 /** Finds the records, in pages. */
 const records = { labelSelector: `${jobReplacementLabel}=true`, limit: 20 };

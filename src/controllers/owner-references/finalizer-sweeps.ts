@@ -59,7 +59,6 @@ export class FinalizerSweeps {
     return this.#waiting.has(object);
   }
 
-  /** Returns the workloads that wait for an object. */
   waitingFor(object: string): Iterable<string> {
     return this.#waiting.get(object) ?? [];
   }

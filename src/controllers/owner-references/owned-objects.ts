@@ -8,7 +8,6 @@ import { listMetadata } from "../../kube/reads/reads.ts";
 
 const storedKinds = Object.keys(configResources) as readonly StoredKind[];
 
-/** The objects of one page. */
 const pageSize = 50;
 
 /**

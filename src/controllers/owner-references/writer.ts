@@ -18,9 +18,7 @@ const conflictMaxMs = 60_000;
  */
 const conflictsUntilRefused = 4;
 
-/** A write of one object. */
 interface OwnerReferenceWrite {
-  /** The key of the object. */
   readonly key: string;
   readonly priority: Priority;
   /** What the write changes, to compare with earlier writes. It may become known during the write. */

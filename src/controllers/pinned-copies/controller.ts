@@ -38,7 +38,6 @@ export interface CollectorTimes {
   readonly seenMs: number;
 }
 
-/** What the collector needs. */
 interface CopyCollectorOptions
   extends LeaderParts<"policy" | "clock" | "log" | "random" | "leadership" | "permits" | "post", "workload" | "kinds"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
@@ -97,7 +96,6 @@ export class CopyCollector implements LeaderController {
     });
   }
 
-  /** The counts of each namespace that was swept. */
   get counts(): Iterable<CopyCounts> {
     return this.#counts.values();
   }
@@ -144,7 +142,6 @@ export class CopyCollector implements LeaderController {
     return { type: "requeueAfter", delayMs: times.sweepMs };
   }
 
-  /** Reads everything, and then writes. */
   async #namespace(namespace: string): Promise<Result> {
     const { caches, clock, times } = this.#options;
     const { copies, uses, plan } = await planSweep(namespace, caches.kinds(), this.#listing, (read) => ({

@@ -121,7 +121,6 @@ function noteOf(
   return { since: now, notBefore: known?.notBefore ?? {} };
 }
 
-/** A JSON Patch, or a merge patch. */
 type NotePatch = JsonPatch | { readonly metadata: object };
 
 /** Returns the patch that sets or removes an annotation. An object of the same name with another uid is not changed. */

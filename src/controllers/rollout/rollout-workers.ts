@@ -50,7 +50,6 @@ export interface RolloutWorkersOptions
   /** The period of the resync, in which every workload is reconciled once, in milliseconds; 0: no resync. */
   readonly syncPeriodMs: number;
   readonly workers: number;
-  /** The alert gate. Default: none. */
   readonly alertGate?: GateOptions | undefined;
   /** Receives the namespace of a workload with a scheduling hold that waits for missing objects, after each of its runs. */
   readonly onWaiting: (namespace: string) => void;
@@ -150,7 +149,6 @@ export class RolloutWorkers implements LeaderController {
     return this.#loop.permits.waiting;
   }
 
-  /** The values of the gauges. */
   get observed(): RolloutGauges {
     return {
       depth: this.#workers.depth,

@@ -14,7 +14,6 @@ import { type LiveReads, type ReadFailure, readFailure } from "./freshness/live-
 import { type Findings, hasOtherTemplate } from "./memory/workload-memory.ts";
 import type { ReconcileOptions, ReconcileRun } from "./plan-workload.ts";
 
-/** What {@link updateRejections} needs. */
 interface UpdateRejectionsOptions
   extends LeaderParts<"client" | "policy" | "leadership", "lookup">,
     Pick<ReconcileOptions, "webhooks">,

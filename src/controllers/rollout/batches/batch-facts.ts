@@ -19,7 +19,6 @@ import type { WorkloadMemory } from "../memory/workload-memory.ts";
 export interface BatchFactsOptions extends LeaderParts<"policy" | "clock", "lookup" | "workload" | "workloadsReading"> {
   readonly flags: PacingFlags;
   readonly memory: (key: string) => WorkloadMemory | undefined;
-  /** Returns what the new Pods of a workload show. */
   readonly newPods: (workload: Workload) => NewPods | undefined;
 }
 
@@ -32,7 +31,6 @@ const keptMs = 1_000;
 /** The number of objects whose last change is remembered, the latest ones. */
 const maxSeen = 10_000;
 
-/** When an object was seen to change. */
 interface SeenChange {
   readonly at: number;
   /** Whether the API has the time, too: an edit that only removes something leaves the times in managedFields unchanged. */
@@ -77,7 +75,6 @@ export class BatchFacts {
     return true;
   }
 
-  /** Returns the last change of an object. */
   changeOf(config: string): ObjectChange {
     const object = parseConfigKey(config);
     const stored = this.#options.caches.lookup(object.kind, object.namespace, object.name);

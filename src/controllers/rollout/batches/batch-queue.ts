@@ -42,7 +42,6 @@ export interface BatchRun {
   readonly holdOf: (changed: readonly ConfigName[], lookup: Lookup) => Hold | undefined;
   /** Reports whether the last plan is for content that the caches do not have yet: the batches do not know this change. */
   readonly isBehind: () => boolean;
-  /** Receives how the run ended. */
   readonly ended: (outcome: ReconcileOutcome) => void;
 }
 
@@ -59,7 +58,6 @@ interface NamespaceBatches {
   readonly due: Map<string, readonly string[]>;
   /** The workloads that were admitted, until they are written or have nothing to write. */
   readonly admitted: Map<string, AdmittedWorkload>;
-  /** The changes, by their objects. */
   readonly changes: Map<string, ChangeState>;
   /** The next sweep, in monotonic milliseconds. */
   next: { readonly at: number; readonly cancel: () => void } | undefined;
@@ -67,7 +65,6 @@ interface NamespaceBatches {
   cost: number;
 }
 
-/** What is kept about one change. */
 interface ChangeState {
   /** The result of the last sweep; undefined before the first one. */
   admission: BatchAdmission | undefined;
@@ -99,7 +96,6 @@ export class BatchQueue {
     return changes.reduce((sum, { admission }) => sum + (admission?.halted ? 1 : 0), 0);
   }
 
-  /** Starts a run of a workload. */
   startRun(key: string): BatchRun {
     const namespace = namespaceOf(key);
     let changes: readonly string[] = [];
@@ -282,7 +278,6 @@ function isHeldByBatch(plan: RolloutPlan): boolean {
   return plan.outcome === "held" && holdRows[plan.hold.reason].check === undefined;
 }
 
-/** Reports whether an admitted write is retried soon. */
 function isRetriedSoon({ type }: ReconcileOutcome): boolean {
   return ["permitPending", "conflict", "unavailable", "stopped"].includes(type);
 }

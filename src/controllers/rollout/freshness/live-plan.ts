@@ -138,7 +138,6 @@ export interface LiveReads {
    * caches have all of them. `record`: the plan only records what Pods read.
    */
   readonly firstLookup: (workload: Workload, record?: ConfirmedRecord) => Promise<Lookup>;
-  /** Reports whether all of these objects exist. */
   readonly exist: (objects: readonly ConfigName[]) => Promise<boolean>;
   /** Returns the workload as it is now; undefined if it is gone. */
   readonly workload: (before: Workload) => Promise<Workload | undefined>;
@@ -146,7 +145,6 @@ export interface LiveReads {
   readonly legacy: (before: Workload) => Promise<LegacyRead | undefined>;
 }
 
-/** The time limit of one read, in milliseconds. */
 const timeoutMs = 10_000;
 /** Maximum number of concurrent reads for one workload. */
 const concurrency = 4;

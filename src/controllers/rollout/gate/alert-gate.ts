@@ -21,13 +21,11 @@ export interface GateOptions {
   readonly query: AlertQuery;
   /** Whether rollouts wait as long as Prometheus is away. */
   readonly isRequired: boolean;
-  /** Receives each result of a query. */
   readonly onResult: (result: "answered" | "failed") => void;
   /** Called when Prometheus has not answered for two minutes, with a text for an Event. */
   readonly onAway: (message: string) => void;
 }
 
-/** The time between two queries, in milliseconds. */
 const queryPeriodMs = 15_000;
 
 /** How long rollouts wait for Prometheus, in milliseconds. */
@@ -65,7 +63,6 @@ export class AlertGate {
     this.#options = options;
   }
 
-  /** Returns what is known of the alerts of a namespace. */
   of(namespace: string): NamespaceAlerts {
     const { clock, isRequired } = this.#options;
     if (this.#isAway) return isRequired ? { state: "unknown", isRequired } : { state: "none" };
@@ -83,7 +80,6 @@ export class AlertGate {
     this.#waker.wake();
   }
 
-  /** Queries until `signal`. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, isNeeded } = this.#options;
     while (!signal.aborted) {

@@ -15,7 +15,6 @@ export interface PlanSummary extends Pick<RolloutPlan, "outcome" | "reason" | "w
   readonly again?: true;
 }
 
-/** Whether the caches are behind. */
 interface CachesBehind {
   /**
    * The live plan needs no write, but the plan from the caches did. The caches may catch up without a change event: a list

@@ -30,7 +30,6 @@ export class RememberedViews {
     return this.#entries;
   }
 
-  /** Returns the view of a workload; undefined if it is not remembered. */
   of(key: string): ConfigView | undefined {
     return this.#views.get(key);
   }
@@ -54,7 +53,6 @@ export class RememberedViews {
     if (this.#entries > maxEntries) this.#makeRoom();
   }
 
-  /** Forgets the view of a workload. */
   forget(key: string): void {
     const view = this.#views.get(key);
     if (view === undefined) return;

@@ -17,7 +17,6 @@ export class WorkloadMemories extends Map<string, WorkloadMemory> {
 
 /** What {@link judgedNow} depends on. Times are in monotonic milliseconds. */
 export interface JudgedFacts {
-  /** The memories of all workloads, by key. */
   readonly memories: Iterable<readonly [key: string, memory: Pick<WorkloadMemory, "unpublishedSince">]>;
   /** The watched namespaces; undefined: all. */
   readonly namespaces: readonly string[] | undefined;

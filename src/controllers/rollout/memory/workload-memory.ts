@@ -28,9 +28,7 @@ export interface Findings {
   readonly newerThanCache: NewerThanCache | undefined;
   /** The last write to its pod template, and the object. */
   readonly lastWrite: RolloutWrite | undefined;
-  /** How far its rollout is. */
   readonly progress: RememberedProgress | undefined;
-  /** Its last rollout, and what was reported about its end. */
   readonly reportedRollout: ReportedRollout | undefined;
   /** The write whose response was lost, and the value of `lastWrite` if the write arrived. */
   readonly uncertainWrite:
@@ -44,13 +42,11 @@ export interface Findings {
   readonly pods: PodsRead | undefined;
   /** The verification of the hash that another controller recorded. */
   readonly legacy: LegacyVerification | undefined;
-  /** Its pins when it was last seen. */
   readonly pins: SeenPins | undefined;
   /** The last pins that another client restored although some copies are gone; undefined if there were none. */
   readonly unrestored: UnrestoredPins | undefined;
   /** When time alone may change its last plan, apart from a hold; undefined: never. */
   readonly checkAtMonotonic: number | undefined;
-  /** Its annotations when it was last seen. */
   readonly annotations: SeenAnnotations | undefined;
   /** The pins of the last write of Wave, whether the write has arrived or not. */
   readonly writtenPins: string | undefined;
@@ -75,7 +71,6 @@ export interface WorkloadMemory {
   readonly findings: Findings;
   /** The first and the last change of its configuration since the last plan by which all changes had settled. */
   readonly changes: UnsettledChanges | undefined;
-  /** The hold of the due write. */
   readonly hold: RememberedHold | undefined;
   /** The last hold of the due write that was reported. A hold that only waits does not replace the hold of a person. */
   readonly heldBy: HoldReason | undefined;
@@ -89,7 +84,6 @@ export interface WorkloadMemory {
   readonly changeInProgressSince: number | undefined;
   /** Since when the workload may show an earlier verdict: when the first change was seen that was not judged and published. */
   readonly unpublishedSince: number | undefined;
-  /** The number of requests for a run. */
   readonly requestedRuns: number;
   /** The value of `requestedRuns` at the start of the last run that has ended. */
   readonly finishedRuns: number;
@@ -99,7 +93,6 @@ export interface WorkloadMemory {
   readonly logged: "refused" | "bug" | undefined;
   /** Pods that read no copy, as the collector of copies last found them. */
   readonly unpinned: UnpinnedPods | undefined;
-  /** The blockers that were reported to the owner. */
   readonly blockers: ReportedBlockers | undefined;
 }
 

@@ -39,7 +39,6 @@ export interface MixedPodsOptions extends LeaderParts<"policy" | "clock" | "log"
   readonly reading: Set<string>;
 }
 
-/** Limit of the namespaces whose Pods are read at once. */
 const namespacesAtOnce = 4;
 /** The API shows the status of a Pod up to this time after a container started, in milliseconds. */
 const statusDelayMs = 5_000;

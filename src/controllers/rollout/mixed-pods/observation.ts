@@ -120,7 +120,6 @@ interface PodsRead {
   /** The number of Pods that serve. */
   readonly total: number;
   readonly mixed: number;
-  /** The number of Pods with another hash. */
   readonly otherHash: number;
   /** The number of Pods that are not ready and older than the end of the last span: their status may be behind. */
   readonly unsettled: number;

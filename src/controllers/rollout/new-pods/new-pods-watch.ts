@@ -165,7 +165,6 @@ export class NewPodsWatch {
     return watched?.uid === workload.uid && watched.hash === workload.recordedHash ? watched.shown : undefined;
   }
 
-  /** Reads Pods until the leadership ends. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#workers.run(signal);
   }

@@ -42,7 +42,6 @@ export class EventOutbox {
     this.#options = options;
   }
 
-  /** The number of waiting Events. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -96,7 +95,6 @@ export class EventOutbox {
     while (this.#sending.size < this.#senders && this.#queue.size > 0) void this.#send();
   }
 
-  /** Sends one Event and starts the next. */
   async #send(): Promise<void> {
     if (!this.#options.mayWrite()) return this.close();
     const key = this.#queue.take() ?? "";

@@ -21,7 +21,6 @@ import {
 } from "./event-texts.ts";
 import type { RolloutMetrics } from "./rollout-metrics.ts";
 
-/** What an {@link OutcomeReport} needs. */
 interface OutcomeReportOptions extends LeaderParts<"clock" | "log"> {
   readonly eventReporter: EventReporter;
   /** Receives the ConfigMaps whose earlier content the Pods of a workload read after its rollout failed. */

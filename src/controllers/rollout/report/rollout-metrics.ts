@@ -66,7 +66,6 @@ export interface RolloutMetrics {
   readonly count: (workload: Pick<Workload, "kind">, outcome: CountedOutcome | RolloutPlan["outcome"]) => void;
   /** Observes the write of a change that was seen `ms` milliseconds ago. */
   readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
-  /** Counts an Event that was not sent. */
   readonly countDroppedEvent: (because: EventDropReason) => void;
   /** Counts a view for which there was no room. */
   readonly countDroppedView: () => void;
