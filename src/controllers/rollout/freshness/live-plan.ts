@@ -19,12 +19,11 @@ import type { Policy } from "../../../domain/policy/policy.ts";
 import { rulesFor } from "../../../domain/policy/rules.ts";
 import { type ConfigName, configKey, parseStoredKey, type StoredName } from "../../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
-import { isForbidden } from "../../../kube/api/api-failure.ts";
+import { apiFailureOf, isForbidden, retryAfterMs } from "../../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../../leader-context.ts";
-import { writeFailure } from "../apply/workload-writer.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";
 import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
@@ -211,10 +210,10 @@ export function readFailure(error: unknown, workload: Workload, { abort }: Pick<
     const { row, namespace } = workload;
     return { type: "refused", workload, message: refusedTexts.forbiddenToRead(resourceName(row), namespace) };
   }
-  const failure = writeFailure(error, workload);
-  const { message } = error instanceof Error ? error : { message: failure.type };
-  const retryAfterMs = failure.type === "unavailable" ? failure.retryAfterMs : 0;
-  return { type: "unavailable", workload, message: retriedTexts.unconfirmed(message), retryAfterMs };
+  const failure = apiFailureOf(error);
+  if (failure === undefined) throw error;
+  const message = retriedTexts.unconfirmed(failure.error.message);
+  return { type: "unavailable", workload, message, retryAfterMs: retryAfterMs(error) };
 }
 
 /** If more Secrets are missing, they are not read: no workload has this many Helm releases. */
