@@ -42,7 +42,8 @@ import { priorityOf, type RolloutLoop, runWorkload } from "./rollout-loop.ts";
 /** What {@link RolloutWorkers} need for one leadership. */
 export interface RolloutWorkersOptions
   extends Omit<ReconcileOptions, "views" | "newPods" | "alerts" | "reading">,
-    LeaderParts<"random" | "permits"> {
+    LeaderParts<"random" | "permits">,
+    Pick<RolloutLoop, "onWaiting"> {
   readonly caches: ReconcileOptions["caches"] &
     Pick<Caches, "lostSince" | "undecided" | "workloads" | "workloadsIn" | "workloadsReading">;
   readonly recorder: EventRecorder;
@@ -51,8 +52,6 @@ export interface RolloutWorkersOptions
   readonly syncPeriodMs: number;
   readonly workers: number;
   readonly alertGate?: GateOptions | undefined;
-  /** Receives the namespace of a workload with a scheduling hold that waits for missing objects, after each of its runs. */
-  readonly onWaiting: (namespace: string) => void;
 }
 
 /** How long the last Events may take when the leadership ends. */

@@ -61,15 +61,7 @@ export function countRollouts(
 }
 
 /** The controller's metrics. */
-export interface RolloutMetrics {
-  /** Counts a run. A plan that needs nothing is not counted. */
-  readonly count: (workload: Pick<Workload, "kind">, outcome: CountedOutcome | RolloutPlan["outcome"]) => void;
-  /** Observes the write of a change that was seen `ms` milliseconds ago. */
-  readonly observeDuration: (kind: WorkloadKind, ms: number) => void;
-  readonly countDroppedEvent: (because: EventDropReason) => void;
-  /** Counts a view for which there was no room. */
-  readonly countDroppedView: () => void;
-}
+export type RolloutMetrics = ReturnType<typeof rolloutMetrics>;
 
 /**
  * Declares the metrics of the controller. Each scrape reads `kinds`, because a kind may be found at any time, and `observe`,
@@ -80,7 +72,7 @@ export function rolloutMetrics(
   clock: Pick<Clock, "monotonic">,
   kinds: () => readonly WorkloadKind[],
   observe: () => RolloutGauges | undefined,
-): RolloutMetrics {
+) {
   const counted = registry.counter(workloadMetrics.outcomes);
   const seconds = registry.histogram(workloadMetrics.duration);
   const dropped = registry.counter(workloadMetrics.droppedEvents);
@@ -96,12 +88,15 @@ export function rolloutMetrics(
     showWorkloads(observed?.workloads ?? []);
   });
   return {
-    count: ({ kind }, outcome) => {
+    /** Counts a run. A plan that needs nothing is not counted. */
+    count: ({ kind }: Pick<Workload, "kind">, outcome: CountedOutcome | RolloutPlan["outcome"]) => {
       if (isCounted(outcome)) counted.inc({ kind, outcome });
     },
-    observeDuration: (kind, ms) => seconds.observe(ms / 1000, { kind }),
+    /** Observes the write of a change that was seen `ms` milliseconds ago. */
+    observeDuration: (kind: WorkloadKind, ms: number) => seconds.observe(ms / 1000, { kind }),
+    /** Counts a view for which there was no room. */
     countDroppedView: () => droppedViews.inc(),
-    countDroppedEvent: (reason) => dropped.inc({ reason }),
+    countDroppedEvent: (reason: EventDropReason) => dropped.inc({ reason }),
   };
 }
 
