@@ -10,11 +10,15 @@ import { pinSources, previousPinsAfter, previousPinsOf } from "../../domain/pinn
 import { stillRejected } from "../../domain/pinning/rejections.ts";
 import { planRollout } from "../../domain/plan/plan.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
+import { fieldManager, recordManager } from "../../domain/references/field-managers.ts";
+import type { JsonPatch } from "../../domain/syntax/json.ts";
 import { isApiFailure, retryAfterMs } from "../../kube/api/api-failure.ts";
 import { storeCopies } from "../../pinning/store-copies.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../leader-context.ts";
-import { applyPlan } from "./apply/apply.ts";
+import { preApply } from "./apply/pre-apply.ts";
+import { recreateJob } from "./apply/recreate-job.ts";
+import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
 import { rememberNewest, rememberOwnWrite } from "./freshness/caught-up.ts";
 import type { Planned } from "./freshness/live-plan.ts";
 import { rememberUncertainWrite, writtenOutcome } from "./freshness/uncertain-write.ts";
@@ -80,6 +84,25 @@ export async function writePlan(
     case "stopped":
       return result;
   }
+}
+
+/** Applies a plan in the way that creates new Pods for its kind. `patch` is the write to the workload itself. Rejects only for a bug. */
+export async function applyPlan(
+  workload: Workload,
+  plan: RolloutPlan,
+  patch: JsonPatch,
+  options: LeaderParts<"client" | "policy" | "clock" | "leadership", "lookup">,
+): Promise<WriteResult> {
+  const { apply } = workload.strategy;
+  if (apply === "recreate" && changesTemplate(workload.row, patch)) {
+    return recreateJob(workload, patch, options);
+  }
+  if (apply === "preApply" && plan.outcome === "roll") {
+    const acted = await preApply(workload, plan.hash, patch, options);
+    return acted.type === "acted" ? writeWorkload(workload, acted.patch, options) : acted;
+  }
+  const isRecording = plan.outcome === "recorded" && !changesTemplate(workload.row, patch);
+  return writeWorkload(workload, patch, options, isRecording ? recordManager : fieldManager);
 }
 
 /** Reports whether the caches have what a workload was just written with. */

@@ -8,7 +8,7 @@ import type { WorkloadObject } from "../../../domain/model/workload-references.t
 import { ApiError, ConnectionError } from "../../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../../kube/http/api-request.ts";
 import { soleLeadership } from "../../../runtime/write-permits.ts";
-import { preApply } from "./apply.ts";
+import { preApply } from "./pre-apply.ts";
 
 const wanted = parseRequestedKind("cronjobs.batch");
 if (wanted === undefined) throw new Error("cronjobs.batch cannot be named");

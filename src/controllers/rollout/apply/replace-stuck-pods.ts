@@ -13,7 +13,6 @@ import { deletePod } from "../../../kube/writes/delete-pod.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../../leader-context.ts";
 import { refusedTexts } from "../report/event-texts.ts";
-import type { ApplyOptions } from "./apply.ts";
 import type { WriteFailure } from "./workload-writer.ts";
 
 /** How replacing Pods failed. "stopped": the leadership was lost. */
@@ -31,7 +30,7 @@ const pageSize = 100;
  * Reports whether Pods of a failed rollout may keep a workload from its return, or from a later rollout by Wave. A StatefulSet with ordered Pods
  * waits for ever until such a Pod is ready (https://github.com/kubernetes/kubernetes/issues/67250).
  */
-export function mayHaveStuckPods(workload: Workload, { policy }: Pick<ApplyOptions, "policy">): boolean {
+export function mayHaveStuckPods(workload: Workload, { policy }: LeaderParts<"policy">): boolean {
   const { row, progress, rejected, templateEditedAt, rolledAt } = workload;
   if (row.id !== "StatefulSet" || progress.state !== "progressing" || progress.waitsFor === undefined) return false;
   const isByWave = pinsBeforeRollout(workload) !== undefined && templateEditedAt <= rolledAt;

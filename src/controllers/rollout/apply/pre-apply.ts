@@ -1,4 +1,4 @@
-// Writes of a plan: one patch, an action before it, or a new Job. This folder knows plans and the API, but no memory.
+// What creates new Pods before the hash is recorded, for kinds whose own hash creates none. This folder knows the API, but no memory.
 import {
   readTemplateSource,
   type StoredTemplateSource,
@@ -12,47 +12,20 @@ import {
   workloadRefAnnotation,
 } from "../../../domain/config/tracked-view.ts";
 import { type CronJobObject, cronJobRun } from "../../../domain/model/job-replacement.ts";
-import { changesTemplate } from "../../../domain/model/kind-row.ts";
 import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
 import type { Workload } from "../../../domain/model/workload-shape.ts";
-import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
 import { rulesFor } from "../../../domain/policy/rules.ts";
-import { fieldManager, recordManager } from "../../../domain/references/field-managers.ts";
+import { fieldManager } from "../../../domain/references/field-managers.ts";
 import { annotationPointer, equalJson, type JsonPatch } from "../../../domain/syntax/json.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath } from "../../../kube/api/resources.ts";
 import type { LeaderParts } from "../../leader-context.ts";
 import { refusedTexts, retriedTexts } from "../report/event-texts.ts";
-import { recreateJob } from "./recreate-job.ts";
 import { passesTests, type WriteOptions, type WriteResult, writeFailure, writeWorkload } from "./workload-writer.ts";
 
-/** What {@link applyPlan} needs. */
-export type ApplyOptions = LeaderParts<"client" | "policy" | "clock" | "leadership", "lookup">;
-
-/**
- * Applies a plan in the way that creates new Pods for its kind. `patch` is the write to the workload itself. Rejects only for a bug.
- */
-export async function applyPlan(
-  workload: Workload,
-  plan: RolloutPlan,
-  patch: JsonPatch,
-  options: ApplyOptions,
-): Promise<WriteResult> {
-  const { apply } = workload.strategy;
-  if (apply === "recreate" && changesTemplate(workload.row, patch)) {
-    return recreateJob(workload, patch, options);
-  }
-  if (apply === "preApply" && plan.outcome === "roll") {
-    const acted = await preApply(workload, plan.hash, patch, options);
-    return acted.type === "acted" ? writeWorkload(workload, acted.patch, options) : acted;
-  }
-  const isRecording = plan.outcome === "recorded" && !changesTemplate(workload.row, patch);
-  return writeWorkload(workload, patch, options, isRecording ? recordManager : fieldManager);
-}
-
-type PreApplyOptions = Omit<ApplyOptions, "clock">;
+type PreApplyOptions = LeaderParts<"client" | "policy" | "leadership", "lookup">;
 type Stored = KubeObject & WorkloadObject;
 type Failure = Exclude<WriteResult, { readonly type: "written" }>;
 /** The action is done. `patch` is what must be written to the workload now. */

@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
-import { defaultPolicy, lookupOf, workloadObject } from "../../../../test/support/domain/objects.ts";
-import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import type { WorkloadRow } from "../../../domain/model/kind-row.ts";
-import { kinds } from "../../../domain/model/kinds/apps-kinds.ts";
-import { parseRequestedKind, requestedKindRow } from "../../../domain/model/kinds/requested-kind.ts";
-import { toWorkload } from "../../../domain/model/workload.ts";
-import type { WorkloadObject } from "../../../domain/model/workload-references.ts";
-import type { RolloutPlan } from "../../../domain/outcomes/outcomes.ts";
-import type { JsonPatch } from "../../../domain/syntax/json.ts";
-import type { ApiRequest } from "../../../kube/http/api-request.ts";
-import { soleLeadership } from "../../../runtime/write-permits.ts";
-import { applyPlan } from "./apply.ts";
+import { defaultPolicy, lookupOf, workloadObject } from "../../../test/support/domain/objects.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import type { WorkloadRow } from "../../domain/model/kind-row.ts";
+import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
+import { parseRequestedKind, requestedKindRow } from "../../domain/model/kinds/requested-kind.ts";
+import { toWorkload } from "../../domain/model/workload.ts";
+import type { WorkloadObject } from "../../domain/model/workload-references.ts";
+import type { RolloutPlan } from "../../domain/outcomes/outcomes.ts";
+import type { JsonPatch } from "../../domain/syntax/json.ts";
+import type { ApiRequest } from "../../kube/http/api-request.ts";
+import { soleLeadership } from "../../runtime/write-permits.ts";
+import { applyPlan } from "./write-plan.ts";
 
 function rowOf(resource: string, kind: string): WorkloadRow {
   const wanted = parseRequestedKind(resource);
