@@ -123,7 +123,7 @@ class Stage {
       clock,
       log,
       leadership,
-      live: createLiveReads({ client, policy, cached: caches.lookup, syncedUpTo: caches.syncedUpTo, listed, signal }),
+      live: createLiveReads({ client, policy, caches: { ...caches, found: () => {} }, listed, signal }),
       pods: createPodLists({ client, caches, clock, log, signal }),
       permits: new WritePermits({ clock, tokens, leadership }),
       recorder: { record: async () => {} },

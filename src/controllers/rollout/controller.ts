@@ -40,8 +40,7 @@ export interface ControllerOptions
     "leadership" | "live" | "pods" | "permits" | "metrics" | "workers" | "onWaiting"
   > {
   readonly client: ApiClient;
-  readonly caches: RolloutWorkersOptions["caches"] &
-    Pick<Caches, "countIn" | "found" | "workloadsSyncedUpTo" | "owners" | "whenSynced">;
+  readonly caches: Caches;
   readonly metrics: MetricsRegistry;
   /** The writes per second, after a burst of `updateBurst`; Infinity: no limit. */
   readonly updateRate: number;
@@ -84,8 +83,7 @@ export function createController(options: ControllerOptions): Controller {
     const signal = leadership.abort;
     const waiting = () => rollouts?.waiting ?? 0;
     const listed = createListedConfigs({ client, caches, policy, waiting, clock, log, signal });
-    const { lookup: cached, syncedUpTo, found: onFound } = caches;
-    const live = createLiveReads({ client, policy, cached, syncedUpTo, onFound, listed, signal });
+    const live = createLiveReads({ client, policy, caches, listed, signal });
     const pods = createPodLists({ client, caches, clock, log, signal });
     try {
       await runAll(stop, (signal) => {

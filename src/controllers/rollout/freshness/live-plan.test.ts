@@ -6,6 +6,13 @@ import { toWorkload } from "../../../domain/model/workload.ts";
 import { ConnectionError } from "../../../kube/api/api-failure.ts";
 import { createLiveReads } from "./live-plan.ts";
 
+/** Empty caches apart from these functions, no lists, and no end. */
+const without = (caches: Partial<Parameters<typeof createLiveReads>[0]["caches"]>) => ({
+  caches: { lookup: () => undefined, syncedUpTo: () => 0, found: () => {}, ...caches },
+  listed: { confirmed: async () => new Map() },
+  signal: new AbortController().signal,
+});
+
 it("after a failed read of one object, no other read starts for that workload, which may reference a thousand objects", async () => {
   const sources = Array.from({ length: 100 }, (_, index) => ({ configMapRef: { name: `config-${index}` } }));
   const asked: string[] = [];
@@ -17,8 +24,7 @@ it("after a failed read of one object, no other read starts for that workload, w
   const reads = createLiveReads({
     client: { request },
     policy: defaultPolicy,
-    cached: () => undefined,
-    signal: new AbortController().signal,
+    ...without({}),
   });
   const reader = workload({ pod: { containers: [{ name: "web", envFrom: sources }] } });
   await expect(reads.lookup(reader)).rejects.toThrow("broken");
@@ -38,8 +44,7 @@ it("what SecretProviderClasses fetch is not read live, and comes from the caches
   const reads = createLiveReads({
     client: { request: () => Promise.reject(new Error("nothing is to be asked")) },
     policy,
-    cached: (kind) => (kind === "SecretProviderClass" ? known : undefined),
-    signal: new AbortController().signal,
+    ...without({ lookup: (kind) => (kind === "SecretProviderClass" ? known : undefined) }),
   });
   const lookup = await reads.lookup(toWorkload(kinds.Deployment, object, policy));
   expect(lookup("SecretProviderClass", "default", "vault")).toBe(known);
@@ -52,9 +57,7 @@ it("reads tell the caches which objects they found, because a watch may show the
   const reads = createLiveReads({
     client: { request },
     policy: defaultPolicy,
-    cached: () => undefined,
-    onFound: (object) => found.push(object),
-    signal: new AbortController().signal,
+    ...without({ found: (object) => found.push(object) }),
   });
   const reader = workload({
     pod: { containers: [{ name: "web", envFrom: [{ configMapRef: { name: "page", optional: true } }] }] },

@@ -1,9 +1,7 @@
-import type { Caches } from "../../../cache/cluster-cache.ts";
 import type { ConfirmedRecord, ListedConfigs } from "../../../cache/live/listed-configs.ts";
 import { type LegacyRead, liveLookup, readLegacy } from "../../../cache/live/live-configs.ts";
 import { createLiveReader } from "../../../cache/live/live-reader.ts";
 import { readWithBorrowedTemplate } from "../../../cache/workloads/workload-reads.ts";
-import type { Config } from "../../../domain/config/digest.ts";
 import { isVerified, legacyVerificationOf, needsLegacyVerification } from "../../../domain/config/legacy-hash.ts";
 import { grantedObjects } from "../../../domain/config/tracked-references.ts";
 import type { Lookup } from "../../../domain/config/view-of-references.ts";
@@ -15,12 +13,10 @@ import type { RecordedCause, RolloutPlan } from "../../../domain/outcomes/outcom
 import { pinsBeforeRollout } from "../../../domain/pinning/pin-request.ts";
 import { uncachedCopies } from "../../../domain/pinning/pinned-lookup.ts";
 import { planRollout } from "../../../domain/plan/plan.ts";
-import type { Policy } from "../../../domain/policy/policy.ts";
 import { rulesFor } from "../../../domain/policy/rules.ts";
 import { type ConfigName, configKey, parseStoredKey, type StoredName } from "../../../domain/references/references.ts";
 import { isDnsSubdomain } from "../../../domain/syntax/names.ts";
 import { apiFailureOf, isForbidden, retryAfterMs } from "../../../kube/api/api-failure.ts";
-import type { ApiClient } from "../../../kube/http/client.ts";
 import type { Leadership } from "../../../runtime/write-permits.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../../leader-context.ts";
@@ -149,24 +145,21 @@ const timeoutMs = 10_000;
 const concurrency = 4;
 
 /** Returns the live reads. Concurrent reads of one object share one request. `signal` ends all reads. */
-export function createLiveReads(options: {
-  readonly client: Pick<ApiClient, "request">;
-  readonly policy: Policy;
-  readonly cached: Lookup;
-  /** See {@link liveLookup}. */
-  readonly syncedUpTo?: Caches["syncedUpTo"];
-  /** See {@link Caches.found}. Default: nothing. */
-  readonly onFound?: Caches["found"];
-  /** Default: no lists. */
-  readonly listed?: ListedConfigs;
+export function createLiveReads({
+  client,
+  policy,
+  caches: { lookup: cached, syncedUpTo, found: onFound },
+  listed,
+  signal,
+}: LeaderParts<"client" | "policy", "lookup" | "syncedUpTo" | "found"> & {
+  readonly listed: ListedConfigs;
   readonly signal: AbortSignal;
 }): LiveReads {
-  const { client, policy, cached, syncedUpTo, onFound, listed, signal } = options;
   const bounds = { timeoutMs, signal };
   const reader = createLiveReader({ client, compatibility: policy.compatibility, bounds, concurrency });
   const readAll = async (objects: readonly StoredName[]) => {
     const found = await reader.readAll(objects);
-    for (const [key, config] of found) if (config !== undefined && !config.isCopy) onFound?.(parseStoredKey(key));
+    for (const [key, config] of found) if (config !== undefined && !config.isCopy) onFound(parseStoredKey(key));
     return found;
   };
 
@@ -182,7 +175,7 @@ export function createLiveReads(options: {
     lookup: async (workload, pinned) => liveLookup(await readAll(objectsOf(workload, pinned)), cached, syncedUpTo),
     firstLookup: async (workload, record) => {
       const objects = objectsOf(workload);
-      const confirmed = (await listed?.confirmed(workload, objects, record)) ?? new Map<string, Config>();
+      const confirmed = await listed.confirmed(workload, objects, record);
       const others = objects.filter((object) => !confirmed.has(configKey(object)));
       if (others.length === 0) return cached;
       const found = await readAll(others);
@@ -196,7 +189,7 @@ export function createLiveReads(options: {
       const object = await readWithBorrowedTemplate(client, before.row, before, bounds);
       return object && toWorkload(before.row, object, policy);
     },
-    legacy: (before) => readLegacy(before, options),
+    legacy: (before) => readLegacy(before, { client, policy, cached, syncedUpTo, signal }),
   };
 }
 
@@ -229,13 +222,9 @@ export async function readUnlisted(
   findings: Writable<Findings>,
   workload: Workload,
   plan: RolloutPlan,
-  {
-    caches,
-    clock,
-    live,
-    leadership,
-  }: LeaderParts<"clock" | "leadership", "lookup"> & { readonly live: Pick<LiveReads, "exist"> },
+  options: LeaderParts<"clock" | "leadership", "lookup"> & { readonly live: Pick<LiveReads, "exist"> },
 ): Promise<"allExist" | "none" | ReadFailure> {
+  const { caches, clock, live, leadership } = options;
   const objects = possiblyUnlisted(findings, workload, plan, caches.lookup, clock.monotonic());
   if (objects.length === 0) return "none";
   try {
