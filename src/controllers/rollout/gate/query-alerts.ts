@@ -7,7 +7,7 @@ import { isCertificate, noCertificate } from "../../../kube/config/cluster-acces
 import { tokenFileCredentials } from "../../../kube/config/credentials.ts";
 import { mediaTypeOf, readBody } from "../../../kube/http/response-body.ts";
 import { createHttp1Transport, type Exchange } from "../../../kube/http/transport.ts";
-import type { Clock } from "../../../lib/clock.ts";
+import { type Clock, sleep } from "../../../lib/clock.ts";
 import { printable } from "../../../lib/printable.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 
@@ -63,15 +63,11 @@ export function createAlertQuery(
 
 /** Returns the alerts of a response. Rejects after the time limit, or when the signal is aborted. */
 function withinLimits(exchange: Exchange, clock: Clock, signal: AbortSignal): Promise<FiringAlerts> {
-  const { promise, resolve, reject } = Promise.withResolvers<FiringAlerts>();
-  const onAbort = () => reject(signal.reason);
-  const cancel = clock.timer(timeoutMs, () => reject(new Error(`no answer within ${timeoutMs / 1000} s`)));
-  signal.addEventListener("abort", onAbort, { once: true });
-  readAlerts(exchange).then(resolve, reject);
-  return promise.finally(() => {
-    cancel();
-    signal.removeEventListener("abort", onAbort);
+  const end = new AbortController();
+  const tooLate = sleep(clock, timeoutMs, AbortSignal.any([signal, end.signal])).then(() => {
+    throw new Error(`no answer within ${timeoutMs / 1000} s`);
   });
+  return Promise.race([readAlerts(exchange), tooLate]).finally(() => end.abort());
 }
 
 async function readAlerts(exchange: Exchange): Promise<FiringAlerts> {
