@@ -174,8 +174,7 @@ async function newestKnown(
 ): Promise<{ readonly type: "newest"; readonly workload: Workload } | ReconcileOutcome> {
   const { clock } = options;
   let workload = takeNewest(findings, cached, clock.monotonic());
-  const { write, unusable } = await updateRejections(findings, workload, { ...options, takePermit });
-  if (unusable.length > 0) findings.unrestored = { uid: workload.uid, pinned: workload.pinned, names: unusable };
+  const write = await updateRejections(findings, workload, { ...options, takePermit });
   switch (write?.type) {
     case "written":
       rememberNewest(findings, cached, write.after, clock.monotonic());

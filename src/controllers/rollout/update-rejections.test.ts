@@ -62,33 +62,34 @@ async function rejectedAfter(before: string, now: string, page: Config | Error, 
   const sent: ApiRequest[] = [];
   const workload = { ...toPinned(now, rejected, reads), templateEditedAt: editedAt ?? 0 };
   const live = page instanceof Error ? lookupOf() : lookupOf(page, ...copies);
-  const { write, unusable } = await updateRejections(
-    { pins: seenPins(toPinned(before, rejected, readsBefore)), writtenPins },
-    workload,
-    {
-      client: {
-        request: async <T>(request: ApiRequest): Promise<T> => {
-          if (request.method === "PATCH") sent.push(request);
-          const stored = object(now, rejected, reads);
-          return { ...stored, metadata: { ...stored.metadata, managedFields: ownedBy(pinnedBy) } } as T;
-        },
+  const findings: Parameters<typeof updateRejections>[0] = {
+    pins: seenPins(toPinned(before, rejected, readsBefore)),
+    writtenPins,
+    unrestored: undefined,
+  };
+  const write = await updateRejections(findings, workload, {
+    client: {
+      request: async <T>(request: ApiRequest): Promise<T> => {
+        if (request.method === "PATCH") sent.push(request);
+        const stored = object(now, rejected, reads);
+        return { ...stored, metadata: { ...stored.metadata, managedFields: ownedBy(pinnedBy) } } as T;
       },
-      caches: { lookup: live },
-      live: {
-        lookup: async () => {
-          if (page instanceof Error) throw page;
-          return live;
-        },
-      },
-      policy: { ...defaultPolicy, pinConfig: true },
-      leadership: soleLeadership(new AbortController().signal),
-      webhooks: editedAt !== undefined,
-      takePermit: () => permit,
     },
-  );
+    caches: { lookup: live },
+    live: {
+      lookup: async () => {
+        if (page instanceof Error) throw page;
+        return live;
+      },
+    },
+    policy: { ...defaultPolicy, pinConfig: true },
+    leadership: soleLeadership(new AbortController().signal),
+    webhooks: editedAt !== undefined,
+    takePermit: () => permit,
+  });
   const patch = (sent[0]?.body ?? []) as readonly { op: string; path: string; value?: string }[];
   const written = patch.find(({ op, path }) => op === "add" && path.endsWith("rejected-configmaps"));
-  return { type: write?.type, written: written?.value, unusable };
+  return { type: write?.type, written: written?.value, unusable: findings.unrestored?.names ?? [] };
 }
 
 const nothing = { type: undefined, written: undefined, unusable: [] };

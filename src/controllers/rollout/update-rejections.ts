@@ -11,7 +11,7 @@ import { isWrittenByWave } from "../../domain/references/field-managers.ts";
 import type { LeaderParts } from "../leader-context.ts";
 import { type WriteResult, writeWorkload } from "./apply/workload-writer.ts";
 import { type LiveReads, type ReadFailure, readFailure } from "./freshness/live-plan.ts";
-import { type Findings, hasOtherTemplate } from "./memory/workload-memory.ts";
+import { type Findings, hasOtherTemplate, type Writable } from "./memory/workload-memory.ts";
 import type { ReconcileOptions, ReconcileRun } from "./plan-workload.ts";
 
 interface UpdateRejectionsOptions
@@ -21,46 +21,38 @@ interface UpdateRejectionsOptions
   readonly live: Pick<LiveReads, "lookup">;
 }
 
-/** What {@link updateRejections} did. */
-export interface UpdatedRejections {
-  /** The write of the annotation; undefined if there was nothing to write. */
-  readonly write?: WriteResult | ReadFailure | { readonly type: "permitPending" };
-  /** The ConfigMaps that Pods are to read live, because the copies that the pod template names are gone or lack a key. */
-  readonly unusable: readonly string[];
-}
-
-type Rejections = Pick<Workload, "rejected"> & Pick<UpdatedRejections, "unusable">;
+/** `unusable`: the ConfigMaps that Pods are to read live, because the copies that the pod template names are gone or lack a key. */
+type Rejections = Pick<Workload, "rejected"> & { readonly unusable: readonly string[] };
 
 /**
  * Records what a workload rejects after others changed its pod template, as the webhook does in a request: an undo rejects the content that it
  * undoes, so that Wave does not roll forward again, and a template that reads other keys rejects the same content as before. Pins that Wave
  * wrote are no undo, also if the response of the write was lost. ConfigMaps are read live: in a cache that is behind, the own rollout of
- * another leader looks like an undo.
+ * another leader looks like an undo. Returns the write of the annotation; undefined if there was nothing to write.
  */
 export async function updateRejections(
-  findings: Pick<Findings, "pins" | "writtenPins">,
+  findings: Writable<Pick<Findings, "pins" | "writtenPins" | "unrestored">>,
   workload: Workload,
   options: UpdateRejectionsOptions,
-): Promise<UpdatedRejections> {
+): Promise<WriteResult | ReadFailure | { readonly type: "permitPending" } | undefined> {
   const { leadership } = options;
   const rules = rulesFor(workload, options.policy);
-  if (!isPinned(workload, rules)) return nothing;
+  if (!isPinned(workload, rules)) return undefined;
   let found: Rejections | undefined;
   try {
     found = await findRejections(findings, workload, rules, options);
   } catch (error) {
-    return { ...nothing, write: readFailure(error, workload, leadership) };
+    return readFailure(error, workload, leadership);
   }
-  if (found === undefined) return nothing;
+  if (found === undefined) return undefined;
   const { rejected, unusable } = found;
-  if (rejected === workload.rejected) return { unusable };
-  if (leadership.abort.aborted || !leadership.valid()) return { write: { type: "stopped" }, unusable };
-  if (!options.takePermit()) return { write: { type: "permitPending" }, unusable };
-  const patch = rejectPatch(workload, rejected);
-  return { write: await writeWorkload(workload, patch, options), unusable };
+  const { uid, pinned } = workload;
+  if (unusable.length > 0) findings.unrestored = { uid, pinned, names: unusable };
+  if (rejected === workload.rejected) return undefined;
+  if (leadership.abort.aborted || !leadership.valid()) return { type: "stopped" };
+  if (!options.takePermit()) return { type: "permitPending" };
+  return writeWorkload(workload, rejectPatch(workload, rejected), options);
 }
-
-const nothing: UpdatedRejections = { unusable: [] };
 
 /** Returns what the workload rejects now; undefined if its pod template is the one that was seen before, or one that Wave wrote. */
 async function findRejections(
