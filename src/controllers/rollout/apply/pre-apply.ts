@@ -67,9 +67,8 @@ export async function preApply(
       case "unavailable":
         return { ...failure, uncertain: false };
       case "stale":
+        if (failure.refusal !== undefined) return { type: "refused", message: failure.refusal };
         return { type: "unavailable", message: retriedTexts.templateSourceChanging, retryAfterMs: 0, uncertain: false };
-      case "staleOrRefused":
-        return { type: "refused", message: failure.message };
       default:
         return failure;
     }

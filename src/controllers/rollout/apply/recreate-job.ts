@@ -84,8 +84,7 @@ export async function recreateJob(
     if (isConflict(error)) return { type: "stale", newest: before };
     if (isNotFound(error)) return { type: "gone" };
     const failure = writeFailure(error, before);
-    if (failure.type === "staleOrRefused") return refused(failure.message);
-    return failure.type === "stale" ? refused(errorText(error)) : failure;
+    return failure.type === "stale" ? refused(failure.refusal ?? errorText(error)) : failure;
   }
   const result = await createWithRetries(client, before.namespace, replacement, clock);
   if (result.type === "refused") return result;

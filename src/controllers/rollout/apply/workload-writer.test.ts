@@ -174,15 +174,15 @@ describe("a failed write", () => {
     ];
     const failure = writeFailure(answer(422, message, { details: { causes } }), web);
     expect(failure).toEqual({
-      type: "staleOrRefused",
-      message:
+      type: "stale",
+      refusal:
         "Cannot write the hash: the API server refused the write: spec.template.spec.containers[0].env[0].value (FieldValueInvalid)",
     });
   });
 
   it.for([
     { what: answer(404, "not found"), means: { type: "gone" } },
-    { what: answer(409, "conflict"), means: { type: "stale" } },
+    { what: answer(409, "conflict"), means: { type: "stale", refusal: undefined } },
     {
       what: answer(500, 'Internal error occurred: failed calling webhook "guard.example": timeout'),
       means: { type: "refused" },

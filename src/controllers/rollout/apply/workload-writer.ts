@@ -27,7 +27,7 @@ export type WriteResult =
   | { readonly type: "stale"; readonly newest: Workload }
   /** The leadership was lost. */
   | { readonly type: "stopped" }
-  | Exclude<WriteFailure, { readonly type: "stale" | "staleOrRefused" }>;
+  | Exclude<WriteFailure, { readonly type: "stale" }>;
 
 /**
  * Patches a workload that was read as `before`. If it changed meanwhile, it is read again, which distinguishes a failed
@@ -56,14 +56,7 @@ export async function writeWorkload(
   } catch (error) {
     if (signal.aborted) return { type: "stopped" };
     const failure = writeFailure(error, before);
-    switch (failure.type) {
-      case "stale":
-        return readAgain(before, patch, undefined, options);
-      case "staleOrRefused":
-        return readAgain(before, patch, failure.message, options);
-      default:
-        return failure;
-    }
+    return failure.type === "stale" ? readAgain(before, patch, failure.refusal, options) : failure;
   }
   try {
     const object = await withBorrowedTemplate(client, before.row, answer, { signal });
@@ -124,16 +117,13 @@ export type WriteFailure =
   /** The workload does not exist any more. */
   | { readonly type: "gone" }
   /**
-   * The object kept changing during the request, perhaps only in its status: the API server gave up.
-   * https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/patch.go
-   * (MaxRetryWhenPatchConflicts).
+   * The workload may be newer than the plan. Undefined `refusal`: the object kept changing during the request, perhaps only in its status, and the
+   * API server gave up
+   * (https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/patch.go,
+   * MaxRetryWhenPatchConflicts). Otherwise a `test` of the patch failed, or the patched workload was refused: the API server answers 422 Invalid
+   * to both. Reading the workload again shows which.
    */
-  | { readonly type: "stale" }
-  /**
-   * Either a `test` of the patch failed because the workload is newer than the plan, or the patched workload was
-   * refused: the API server answers 422 Invalid to both. Reading the workload again shows which.
-   */
-  | { readonly type: "staleOrRefused"; readonly message: string }
+  | { readonly type: "stale"; readonly refusal: string | undefined }
   /** The write is refused. `message` is for the owner of the workload. */
   | { readonly type: "refused"; readonly message: string }
   /** The API server gave no answer, which says nothing about the workload. If `uncertain`, the write may have arrived. */
@@ -155,9 +145,9 @@ export function writeFailure(error: unknown, workload: Workload): WriteFailure {
       return { type: "gone" };
     case "conflict":
     case "alreadyExists":
-      return { type: "stale" };
+      return { type: "stale", refusal: undefined };
     case "invalid":
-      return { type: "staleOrRefused", message: refusal(failure.error, workload) };
+      return { type: "stale", refusal: refusal(failure.error, workload) };
     case "badRequest":
     case "forbidden":
     case "deniedByAdmission":
