@@ -20,9 +20,7 @@ import {
 import { annotationManager } from "../../domain/references/field-managers.ts";
 import type { JsonPatch } from "../../domain/syntax/json.ts";
 import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { sleep } from "../../lib/clock.ts";
-import type { Leadership } from "../../runtime/write-permits.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../leader-context.ts";
 import { checkBy } from "./memory/finish.ts";
@@ -54,29 +52,21 @@ export async function noteState(
   const state = verdict && verdictId(verdict);
   const { since, notBefore } = noteOf(workload, state, findings.note, now);
   const due: { readonly id: string; readonly at: number; readonly patch: NotePatch }[] = [];
-  if ("previousPins" in plan)
-    due.push({ id: previousPins, at: now, patch: previousPinsPatch(workload, plan.previousPins) });
-  if (workload.disowning !== undefined) due.push({ id: schedulingDisabled, at: now, patch: workload.disowning });
+  const add = (id: string, patch: NotePatch, at = now) => due.push({ id, at, patch });
+  if ("previousPins" in plan) add(previousPins, previousPinsPatch(workload, plan.previousPins));
+  if (workload.disowning !== undefined) add(schedulingDisabled, workload.disowning);
   if (!isPublished(workload, verdict)) {
     const at = verdict === undefined ? now : since + noteAfterMs;
     const text = verdict && writeVerdict({ ...verdict, since: clock.wall() - (now - since) });
-    due.push({ id: stateAnnotation, at, patch: annotationsPatch(workload, stateAnnotation, text) });
+    add(stateAnnotation, annotationsPatch(workload, stateAnnotation, text), at);
   }
   // At once: the next leader must know it, although the alert is resolved by then.
   const failedAlert = knownFailedAlert(findings, workload);
   if (failedAlert !== undefined && failedAlert !== storedFailedAlert(workload))
-    due.push({
-      id: failedAlertAnnotation,
-      at: now,
-      patch: annotationsPatch(workload, failedAlertAnnotation, findings.failedAlert?.text),
-    });
+    add(failedAlertAnnotation, annotationsPatch(workload, failedAlertAnnotation, findings.failedAlert?.text));
+  // Another text is written at once: the next leader must know the end of a difference.
   if (differed !== undefined && workload.differed !== differed.text)
-    due.push({
-      // Another text is written at once: the next leader must know the end of a difference.
-      id: `${configDiffered} ${differed.text}`,
-      at: now,
-      patch: annotationsPatch(workload, configDiffered, differed.text),
-    });
+    add(`${configDiffered} ${differed.text}`, annotationsPatch(workload, configDiffered, differed.text));
   const isNoted = state !== undefined || Object.values(notBefore).some((time) => time > now);
   findings.note = isNoted ? { uid: workload.uid, state, since, notBefore } : undefined;
   for (const { id, at, patch } of due) {
@@ -135,7 +125,7 @@ function annotationsPatch({ uid }: Workload, name: string, text: string | undefi
 async function writeNote(
   workload: Workload,
   body: NotePatch,
-  { client, leadership }: { readonly client: Pick<ApiClient, "request">; readonly leadership: Leadership },
+  { client, leadership }: LeaderParts<"client" | "leadership">,
 ): Promise<void> {
   try {
     await client.request({
