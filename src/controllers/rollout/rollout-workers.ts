@@ -28,7 +28,7 @@ import { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
 import { writeLastNotes } from "./note-state.ts";
 import type { ReconcileOptions } from "./plan-workload.ts";
 import { EventOutbox } from "./report/event-outbox.ts";
-import { EventReporter, OutcomeReport } from "./report/outcome-report.ts";
+import { OutcomeReport } from "./report/outcome-report.ts";
 import {
   type ConfigEventOptions,
   postConfigEvent,
@@ -130,7 +130,8 @@ export class RolloutWorkers implements LeaderController {
               onHalted: (change) => void reportHalt(change, { ...this.#configEvents, log }),
             }),
       report: new OutcomeReport({
-        eventReporter: new EventReporter({ post, clock, random }),
+        post,
+        random,
         onReturn: (workload, names) => postReturn(workload, names, this.#configEvents),
         metrics,
         clock,

@@ -8,7 +8,7 @@ import { finish, startRun } from "../memory/finish.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
 import type { RememberedHold } from "../memory/pacing-memory.ts";
 import { newMemory } from "../memory/workload-memory.ts";
-import { EventReporter, OutcomeReport } from "./outcome-report.ts";
+import { OutcomeReport } from "./outcome-report.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 
 /** Starts the report of one workload, with its counters. */
@@ -21,8 +21,10 @@ function start() {
     () => ["Deployment"],
     () => undefined,
   );
-  const eventReporter = new EventReporter({ post: () => {}, clock, random: () => 0 });
-  const report = new OutcomeReport({ eventReporter, onReturn: () => {}, metrics, clock, log: silentLogger });
+  const report = new OutcomeReport({
+    ...{ metrics, clock, log: silentLogger },
+    ...{ post: () => {}, onReturn: () => {}, random: () => 0 },
+  });
   const counted = (outcome: string) =>
     Number(new RegExp(`wave_outcomes_total\\{.*outcome="${outcome}"\\} (\\d+)`).exec(registry.render())?.[1]);
   const durations = () =>

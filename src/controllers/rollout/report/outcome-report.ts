@@ -8,7 +8,7 @@ import { type ObjectEvent, truncateUtf8 } from "../../../kube/events/event-objec
 import { errorText, logMessages } from "../../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../../leader-context.ts";
 import { changeStart, type RunStart } from "../memory/finish.ts";
-import { type PlanSummary, type ReconcileOutcome, type RolloutEnd, stateOfPlan } from "../memory/outcome.ts";
+import { type ReconcileOutcome, type RolloutEnd, stateOfPlan } from "../memory/outcome.ts";
 import type { RememberedHold } from "../memory/pacing-memory.ts";
 import type { ReportedBlockers, WorkloadMemory } from "../memory/workload-memory.ts";
 import {
@@ -21,14 +21,30 @@ import {
 } from "./event-texts.ts";
 import type { RolloutMetrics } from "./rollout-metrics.ts";
 
-interface OutcomeReportOptions extends LeaderParts<"clock" | "log"> {
-  readonly eventReporter: EventReporter;
+interface OutcomeReportOptions extends LeaderParts<"clock" | "log" | "random" | "post"> {
   /** Receives the ConfigMaps whose earlier content the Pods of a workload read after its rollout failed. */
   readonly onReturn: (workload: Workload, names: readonly string[]) => void;
   readonly metrics: RolloutMetrics;
 }
 
-/** Reports how each run ended, as Events, metrics and log lines. It reads memories and changes none. */
+/** Events expire after an hour by default (`--event-ttl` of the API server): lasting blockers are reported again before. */
+const repeatAfterMs = 45 * 60_000;
+
+/** The bytes of the missing objects that are kept, for the Event at the end of the wait. */
+const maxWaitingFor = 300;
+
+/** What is reported about the last rollout of a workload. */
+interface RolloutEnds {
+  /** Its end, if that is news. */
+  readonly end?: RolloutEnd | undefined;
+  /** How it failed, as long as it is not complete. */
+  readonly failure?: RolloutEnd | undefined;
+}
+
+/**
+ * Reports how each run ended, as Events, metrics and log lines. It reads memories and changes none. A lasting blocker, such as a missing object, is
+ * reported once, once more after it had ended, and again before its Event expires.
+ */
 export class OutcomeReport {
   readonly #options: OutcomeReportOptions;
   /** Whether the API server gave no answer since its last successful write. */
@@ -46,11 +62,11 @@ export class OutcomeReport {
     hold: RememberedHold | undefined,
     ends: RolloutEnds,
   ): ReportedBlockers | undefined {
-    const { eventReporter, metrics, clock, onReturn } = this.#options;
+    const { metrics, clock, onReturn } = this.#options;
     switch (outcome.type) {
       case "done": {
         const { workload, plan } = outcome;
-        const blockers = eventReporter.done(memory, workload, plan, hold, ends);
+        const blockers = this.#done(memory, workload, plan, hold, ends);
         if (ends.end !== undefined) this.#ended(workload, ends.end);
         // A lasting state is counted when it begins.
         if (memory.state !== stateOfPlan(plan)) metrics.count(workload, plan.outcome);
@@ -63,7 +79,8 @@ export class OutcomeReport {
       }
       case "written": {
         const { before, plan } = outcome;
-        const blockers = eventReporter.written(memory, before, plan);
+        this.#post(before, writtenEvent(before, plan, memory.blockers?.waitingFor));
+        const blockers = this.#reportBlockers(memory, before, warningEvents(plan), undefined);
         if (plan.returned !== undefined) onReturn(before, plan.returned);
         metrics.count(before, plan.outcome);
         const from = changeStart(memory, start);
@@ -84,7 +101,9 @@ export class OutcomeReport {
       case "refused": {
         const { workload, message } = outcome;
         metrics.count(workload, "refused");
-        eventReporter.refused(memory, workload, message);
+        // Each time: the retries are less and less often, and the Event has their number.
+        const event = { type: "Warning", reason: "RolloutRefused", message } as const;
+        this.#post(workload, event, memory.logged === "refused" ? "reported" : repeatsOfFirst(memory));
         const level = memory.logged === "refused" ? "debug" : "warn";
         this.#log(level, logMessages.writeRefused, workload, { outcome: "refused", error: message });
         return memory.blockers;
@@ -101,6 +120,51 @@ export class OutcomeReport {
     }
   }
 
+  /** Writes the Events about a plan that needs no write, and about the end of the last rollout. Returns the reported blockers. */
+  #done(
+    memory: WorkloadMemory,
+    workload: Workload,
+    plan: RolloutPlan,
+    hold: RememberedHold | undefined,
+    { end, failure }: RolloutEnds,
+  ): ReportedBlockers | undefined {
+    if (end !== undefined && end !== failure) this.#post(workload, rolloutEndEvent(workload, end));
+    const waitingFor = plan.outcome === "waiting" ? describeMissing(plan.missing, workload.namespace) : undefined;
+    const isReported = hold !== undefined && hold.reportAt <= this.#options.clock.monotonic();
+    const held = plan.outcome === "held" && isReported ? [heldEvent(workload, plan)] : [];
+    const failed = failure === undefined ? [] : [rolloutEndEvent(workload, failure)];
+    return this.#reportBlockers(memory, workload, [...held, ...failed, ...blockerEvents(workload, plan)], waitingFor);
+  }
+
+  #reportBlockers(
+    memory: WorkloadMemory,
+    workload: Workload,
+    events: readonly WorkloadEvent[],
+    waitingFor: string | undefined,
+  ): ReportedBlockers | undefined {
+    const { clock, random } = this.#options;
+    const now = clock.monotonic();
+    const current = memory.blockers !== undefined && now < memory.blockers.repeatAt ? memory.blockers : undefined;
+    for (const event of events) {
+      const id = eventId(workload, event);
+      if (current?.eventIds.includes(id)) continue;
+      this.#post(
+        workload,
+        event,
+        memory.blockers?.eventIds.includes(id) ? "reported" : (event.repeats ?? repeatsOfFirst(memory)),
+      );
+    }
+    if (events.length === 0) return undefined;
+    const eventIds = events.map((each) => eventId(workload, each));
+    const repeatAt = current?.repeatAt ?? now + repeatAfterMs * (1 - random() / 10);
+    return { eventIds, waitingFor: waitingFor && truncateUtf8(waitingFor, maxWaitingFor), repeatAt };
+  }
+
+  #post(workload: Workload, event: WorkloadEvent, repeats?: ObjectEvent["repeats"]): void {
+    const { row, namespace, name, uid } = workload;
+    const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
+    this.#options.post({ regarding, ...event, ...(repeats && { repeats }) });
+  }
   #ended(workload: Workload, { result, cause, durationMs, why }: RolloutEnd): void {
     const duration = { durationSeconds: `${Math.floor(durationMs / 1_000)}` };
     this.#options.metrics.count(workload, result);
@@ -135,97 +199,8 @@ export class OutcomeReport {
   }
 }
 
-/** Events expire after an hour by default (`--event-ttl` of the API server): lasting blockers are reported again before. */
-const repeatAfterMs = 45 * 60_000;
-
-/** The bytes of the missing objects that are kept, for the Event at the end of the wait. */
-const maxWaitingFor = 300;
-
-/** What is reported about the last rollout of a workload. */
-interface RolloutEnds {
-  /** Its end, if that is news. */
-  readonly end?: RolloutEnd | undefined;
-  readonly failure?: RolloutEnd | undefined;
-}
-
-/** The part of a memory that decides whether an Event is news. */
-type Reported = Pick<WorkloadMemory, "state" | "logged" | "blockers">;
-
-/**
- * Writes Events for the owners of workloads. A lasting blocker, such as a missing object, is reported once, once more
- * after it had ended, and again before its Event expires.
- */
-export class EventReporter {
-  readonly #options: LeaderParts<"clock" | "random" | "post">;
-
-  constructor(options: LeaderParts<"clock" | "random" | "post">) {
-    this.#options = options;
-  }
-
-  /**
-   * Reports a plan that needs no write, and the end of the last rollout. `failure`: how that rollout failed, as long as it is not complete.
-   * Returns the reported blockers.
-   */
-  done(
-    memory: Reported,
-    workload: Workload,
-    plan: RolloutPlan,
-    hold: RememberedHold | undefined,
-    { end, failure }: RolloutEnds = {},
-  ): ReportedBlockers | undefined {
-    if (end !== undefined && end !== failure) this.#post(workload, rolloutEndEvent(workload, end));
-    const waitingFor = plan.outcome === "waiting" ? describeMissing(plan.missing, workload.namespace) : undefined;
-    const isReported = hold !== undefined && hold.reportAt <= this.#options.clock.monotonic();
-    const held = plan.outcome === "held" && isReported ? [heldEvent(workload, plan)] : [];
-    const failed = failure === undefined ? [] : [rolloutEndEvent(workload, failure)];
-    return this.#reportBlockers(memory, workload, [...held, ...failed, ...blockerEvents(workload, plan)], waitingFor);
-  }
-
-  /** Reports a written plan. Returns the reported blockers. */
-  written(memory: Reported, before: Workload, plan: PlanSummary): ReportedBlockers | undefined {
-    this.#post(before, writtenEvent(before, plan, memory.blockers?.waitingFor));
-    return this.#reportBlockers(memory, before, warningEvents(plan), undefined);
-  }
-
-  /** Reports a refused write, each time: the retries are less and less often, and the Event has their number. */
-  refused(memory: Reported, workload: Workload, message: string): void {
-    const event = { type: "Warning", reason: "RolloutRefused", message } as const;
-    this.#post(workload, event, memory.logged === "refused" ? "reported" : repeatsOfFirst(memory));
-  }
-
-  #reportBlockers(
-    memory: Reported,
-    workload: Workload,
-    events: readonly WorkloadEvent[],
-    waitingFor: string | undefined,
-  ): ReportedBlockers | undefined {
-    const { clock, random } = this.#options;
-    const now = clock.monotonic();
-    const current = memory.blockers !== undefined && now < memory.blockers.repeatAt ? memory.blockers : undefined;
-    for (const event of events) {
-      const id = eventId(workload, event);
-      if (current?.eventIds.includes(id)) continue;
-      this.#post(
-        workload,
-        event,
-        memory.blockers?.eventIds.includes(id) ? "reported" : (event.repeats ?? repeatsOfFirst(memory)),
-      );
-    }
-    if (events.length === 0) return undefined;
-    const eventIds = events.map((each) => eventId(workload, each));
-    const repeatAt = current?.repeatAt ?? now + repeatAfterMs * (1 - random() / 10);
-    return { eventIds, waitingFor: waitingFor && truncateUtf8(waitingFor, maxWaitingFor), repeatAt };
-  }
-
-  #post(workload: Workload, event: WorkloadEvent, repeats?: ObjectEvent["repeats"]): void {
-    const { row, namespace, name, uid } = workload;
-    const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
-    this.#options.post({ regarding, ...event, ...(repeats && { repeats }) });
-  }
-}
-
 /** Returns "perhaps" before the first run has ended: the leader before may have reported the same. */
-function repeatsOfFirst({ state }: Reported): ObjectEvent["repeats"] {
+function repeatsOfFirst({ state }: WorkloadMemory): ObjectEvent["repeats"] {
   return state === undefined ? "perhaps" : undefined;
 }
 

@@ -3,16 +3,31 @@ import { planRollout } from "../../../../test/support/domain/decisions.ts";
 import { defaultPolicy, lookupOf, workload } from "../../../../test/support/domain/objects.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import type { ObjectEvent } from "../../../kube/events/event-object.ts";
+import { silentLogger } from "../../../telemetry/logging/log.ts";
+import { MetricsRegistry } from "../../../telemetry/metrics/metrics.ts";
+import type { ReconcileOutcome } from "../memory/outcome.ts";
 import { newMemory, type WorkloadMemory } from "../memory/workload-memory.ts";
-import { EventReporter } from "./outcome-report.ts";
+import { OutcomeReport } from "./outcome-report.ts";
+import { rolloutMetrics } from "./rollout-metrics.ts";
 
 type Waiting = ReturnType<typeof waitingFor>;
 
 function start() {
   const posted: ObjectEvent[] = [];
   const clock = new FakeClock();
-  const reporter = new EventReporter({ post: (event) => posted.push(event), clock, random: () => 0 });
+  const metrics = rolloutMetrics(
+    new MetricsRegistry(),
+    clock,
+    () => [],
+    () => undefined,
+  );
+  const report = new OutcomeReport({
+    ...{ metrics, clock, log: silentLogger },
+    ...{ post: (event) => posted.push(event), onReturn: () => {}, random: () => 0 },
+  });
   let memory: WorkloadMemory = newMemory();
+  const ended = (outcome: ReconcileOutcome, of = memory) =>
+    report.ended(of, { changeSeenAt: undefined, requestedRuns: 0, changes: undefined }, outcome, undefined, {});
   const set = (fields: Partial<WorkloadMemory>) => {
     memory = { ...memory, ...fields };
   };
@@ -21,12 +36,12 @@ function start() {
     clock,
     set,
     blockers: () => memory.blockers,
-    done: ([waiting, plan]: Waiting) => set({ blockers: reporter.done(memory, waiting, plan, undefined) }),
+    done: ([waiting, plan]: Waiting) => set({ blockers: ended({ type: "done", workload: waiting, plan }) }),
     written: ([before]: Waiting) => {
       const plan = { outcome: "firstHash", reason: "no hash is recorded yet", warnings: [] } as const;
-      set({ blockers: reporter.written(memory, before, plan) });
+      set({ blockers: ended({ type: "written", before, plan }) });
     },
-    refused: ([waiting]: Waiting, of = memory) => reporter.refused(of, waiting, "no"),
+    refused: ([waiting]: Waiting, of = memory) => ended({ type: "refused", workload: waiting, message: "no" }, of),
   };
 }
 
