@@ -215,8 +215,8 @@ const maxUnlisted = 8;
 const readAgainAfterMs = 60_000;
 
 /**
- * Reads the missing Secrets that may exist although the lists omit them. Returns "allExist" if all of them exist, "none" if
- * there are none or one is missing, or how the run ends if the reads fail.
+ * Reads the missing Secrets that may exist, because lists omit them (`withoutHelmReleases`). Returns "allExist" if all of them exist, or how the
+ * run ends if the reads fail. Returns "none" if one does not exist or was read recently and was missing, or if anything else is missing too.
  */
 export async function readUnlisted(
   findings: Writable<Findings>,
@@ -225,8 +225,20 @@ export async function readUnlisted(
   options: LeaderParts<"clock" | "leadership", "lookup"> & { readonly live: Pick<LiveReads, "exist"> },
 ): Promise<"allExist" | "none" | ReadFailure> {
   const { caches, clock, live, leadership } = options;
-  const objects = possiblyUnlisted(findings, workload, plan, caches.lookup, clock.monotonic());
-  if (objects.length === 0) return "none";
+  if (plan.outcome !== "waiting" || plan.missing.length > maxUnlisted) return "none";
+  const mayAllExist = plan.missing.every(
+    (object) =>
+      object.kind === "Secret" &&
+      isDnsSubdomain(object.name) &&
+      object.namespace === workload.namespace &&
+      caches.lookup(object.kind, object.namespace, object.name) === undefined,
+  );
+  const objects = [...new Map(plan.missing.map((object) => [configKey(object), object])).values()];
+  const names = objects.map(({ name }) => name).join(" ");
+  const { confirmedMissing } = findings;
+  const now = clock.monotonic();
+  if (!mayAllExist || (confirmedMissing?.names === names && now < confirmedMissing.untilMonotonic)) return "none";
+  findings.confirmedMissing = { names, untilMonotonic: now + readAgainAfterMs };
   try {
     const exist = await live.exist(objects);
     if (exist) findings.confirmedMissing = undefined;
@@ -235,32 +247,4 @@ export async function readUnlisted(
     findings.confirmedMissing = undefined;
     return readFailure(error, workload, leadership);
   }
-}
-
-/**
- * Returns the missing Secrets that may exist, because lists omit them (`withoutHelmReleases`). Empty if anything else is
- * missing too, or if the Secrets were read recently and were missing.
- */
-function possiblyUnlisted(
-  findings: Writable<Pick<Findings, "confirmedMissing">>,
-  { namespace }: Workload,
-  plan: RolloutPlan,
-  cached: Lookup,
-  now: number,
-): readonly ConfigName[] {
-  if (plan.outcome !== "waiting" || plan.missing.length > maxUnlisted) return [];
-  const { missing } = plan;
-  const all = missing.every(
-    (object) =>
-      object.kind === "Secret" &&
-      isDnsSubdomain(object.name) &&
-      object.namespace === namespace &&
-      cached(object.kind, object.namespace, object.name) === undefined,
-  );
-  const objects = [...new Map(missing.map((object) => [configKey(object), object])).values()];
-  const names = objects.map(({ name }) => name).join(" ");
-  const { confirmedMissing } = findings;
-  if (!all || (confirmedMissing?.names === names && now < confirmedMissing.untilMonotonic)) return [];
-  findings.confirmedMissing = { names, untilMonotonic: now + readAgainAfterMs };
-  return objects;
 }
