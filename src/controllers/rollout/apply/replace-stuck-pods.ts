@@ -13,12 +13,7 @@ import { deletePod } from "../../../kube/writes/delete-pod.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { LeaderParts } from "../../leader-context.ts";
 import { refusedTexts } from "../report/event-texts.ts";
-import type { WriteFailure } from "./workload-writer.ts";
-
-/** How replacing Pods failed. "stopped": the leadership was lost. */
-export type StuckPodsFailure =
-  | Extract<WriteFailure, { readonly type: "refused" | "unavailable" }>
-  | { readonly type: "stopped" };
+import type { WriteResult } from "./workload-writer.ts";
 
 /** The label of the Pods of a StatefulSet with the name of their revision. */
 const revisionLabel = "controller-revision-hash";
@@ -48,7 +43,7 @@ export async function replaceStuckPods(
   cached: Workload,
   { client, policy, leadership }: LeaderParts<"client" | "policy" | "leadership">,
   takePermit: () => boolean,
-): Promise<StuckPodsFailure | undefined> {
+): Promise<Extract<WriteResult, { readonly type: "refused" | "unavailable" | "stopped" }> | undefined> {
   const { namespace } = cached;
   const { abort: signal, valid: mayBeSent } = leadership;
   try {
