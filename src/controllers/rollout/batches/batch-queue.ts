@@ -15,13 +15,7 @@ import { type ConfigName, configKey, parseConfigKey } from "../../../domain/refe
 import { longestTimerMs } from "../../../lib/clock.ts";
 import type { Priority } from "../../../runtime/fair-queue.ts";
 import type { ReconcileOutcome } from "../memory/outcome.ts";
-import {
-  type HaltedChange,
-  type HaltReports,
-  haltNews,
-  newHaltReports,
-  type UnvalidatedChange,
-} from "../report/report-halt.ts";
+import { type HaltedChange, type HaltReports, haltNews, type UnvalidatedChange } from "../report/report-halt.ts";
 import { BatchFacts, type BatchFactsOptions } from "./batch-facts.ts";
 
 /** What a {@link BatchQueue} needs. */
@@ -271,7 +265,8 @@ function endAdmission({ due, admitted }: NamespaceBatches, key: string, config: 
 }
 
 function newChange(): ChangeState {
-  return { admission: undefined, waitingSince: undefined, halt: newHaltReports(), unvalidated: undefined };
+  const halt = { reportedAt: Number.NEGATIVE_INFINITY, isReported: false, wasOpen: false };
+  return { admission: undefined, waitingSince: undefined, halt, unvalidated: undefined };
 }
 
 function isHeldByBatch(plan: RolloutPlan): boolean {

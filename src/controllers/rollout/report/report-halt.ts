@@ -75,11 +75,6 @@ export interface HaltReports {
   wasOpen: boolean;
 }
 
-/** Returns the reports of a new change: none. */
-export function newHaltReports(): HaltReports {
-  return { reportedAt: Number.NEGATIVE_INFINITY, isReported: false, wasOpen: false };
-}
-
 const shownWorkloads = 5;
 
 /** As for the Events of workloads. */
