@@ -34,7 +34,7 @@ export interface ReconcileOptions
    * scheduling hold was removed are replaced.
    */
   readonly webhooks: boolean;
-  readonly views: Pick<RememberedViews, "of" | "remember">;
+  readonly views: RememberedViews;
   readonly pods: PodLists;
   /** Returns what the Pods of the last rollout show. */
   readonly newPods: (workload: Workload) => NewPods | undefined;

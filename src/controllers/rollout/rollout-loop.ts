@@ -15,7 +15,6 @@ import { type AlertGate, needsAlerts } from "./gate/alert-gate.ts";
 import { checkBy, type FinishedRun, finish, hasNewChanges, resultOf, startRun } from "./memory/finish.ts";
 import type { ReconcileOutcome } from "./memory/outcome.ts";
 import { holdAfter } from "./memory/pacing-memory.ts";
-import type { RememberedViews } from "./memory/remembered-views.ts";
 import type { WorkloadMemories } from "./memory/workload-memories.ts";
 import { hasOtherTemplate, seenAnnotations, seenPins, type WorkloadMemory } from "./memory/workload-memory.ts";
 import type { NewPodsWatch } from "./new-pods/new-pods-watch.ts";
@@ -35,7 +34,6 @@ import { writePlan } from "./write-plan.ts";
 /** What the runs of all workloads share, for one leadership. */
 export interface RolloutLoop {
   readonly memories: WorkloadMemories;
-  readonly views: RememberedViews;
   readonly permits: ControllerPermits;
   /** The permits of the notes on workloads, which come after all rollouts. */
   readonly notePermits: ControllerPermits;
@@ -100,7 +98,7 @@ export async function runWorkload(key: string, loop: RolloutLoop): Promise<Resul
     if (isSchedulingHeld(workload)) loop.onWaiting(workload.namespace);
   }
   if (outcome.type === "gone") {
-    loop.views.forget(key);
+    options.views.forget(key);
     loop.memories.delete(key);
   }
 

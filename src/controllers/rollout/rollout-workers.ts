@@ -111,7 +111,6 @@ export class RolloutWorkers implements LeaderController {
     const alerts = gate && ((namespace: string) => gate.of(namespace));
     this.#loop = {
       memories,
-      views,
       permits: permits.of("rollouts", { flowOf: namespaceOf, onGranted: (key) => again(key, "next") }),
       notePermits: permits.of("housekeeping", { flowOf: namespaceOf, onGranted: (key) => again(key, "low") }),
       newPods,
@@ -155,7 +154,7 @@ export class RolloutWorkers implements LeaderController {
       delayed: this.#workers.delayed,
       permits: this.waiting,
       events: this.#outbox.waiting,
-      views: this.#loop.views.entries,
+      views: this.#loop.reconciling.views.entries,
       halted: this.#loop.batches?.halted ?? 0,
       ...countRollouts(this.#options.caches.workloads(), this.#loop.newPods, this.#options.clock.wall()),
       workloads: this.#loop.memories.values(),
