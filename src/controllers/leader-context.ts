@@ -12,6 +12,7 @@ import type { ProcessContext } from "../telemetry/process-context.ts";
 interface LeaderContext extends Omit<ProcessContext, "metrics"> {
   readonly client: Pick<ApiClient, "request">;
   readonly policy: Policy;
+  /** Its `stop` is aborted with `abort`, too, and if one of the controllers fails. */
   readonly leadership: Leadership;
   /** The permits of this leadership. They are closed when it ends. */
   readonly permits: WritePermits;

@@ -32,9 +32,8 @@ export class JobReplacements implements LeaderController {
   #seen = new Map<string, number>();
 
   constructor(options: JobReplacementsOptions) {
-    const { stop, abort } = options.leadership;
     this.#options = options;
-    this.#signal = AbortSignal.any([stop, abort]);
+    this.#signal = options.leadership.stop;
     this.#permits = options.permits.of("housekeeping", { flowOf: (namespace) => namespace });
   }
 

@@ -70,9 +70,8 @@ export class OwnerReferences implements LeaderController {
 
   async run(): Promise<void> {
     const { leadership, clock, syncPeriodMs } = this.#options;
-    const over = AbortSignal.any([leadership.stop, leadership.abort]);
     const enqueue = (key: string) => this.#workers.add(key, { urgency: "low" });
-    await runAll(over, (signal) => {
+    await runAll(leadership.stop, (signal) => {
       this.onNamespaceChange();
       const keys = () => this.#keys();
       return [this.#workers.run(signal), resync({ periodMs: syncPeriodMs, keys, enqueue, clock, signal })];

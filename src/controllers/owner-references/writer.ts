@@ -78,7 +78,7 @@ export class OwnerReferenceWriter {
   failed(key: string, error: unknown, failures: number): { readonly result: Result; readonly isRefused: boolean } {
     const { leadership, log, writes, clock } = this.#options;
     this.#permits.drop(key);
-    if (leadership.stop.aborted || leadership.abort.aborted) return { result: { type: "deferred" }, isRefused: false };
+    if (leadership.stop.aborted) return { result: { type: "deferred" }, isRefused: false };
     const { counted, result } = failureOf(error);
     this.#notBefore.set(key, clock.monotonic() + retryAfterMs(error));
     writes.inc({ result: counted });

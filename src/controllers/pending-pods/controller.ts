@@ -92,9 +92,8 @@ export class PendingPods implements LeaderController {
 
   /** Searches everywhere once, for holds that were removed without a leader, and then in the enqueued namespaces. */
   async run(): Promise<void> {
-    const { stop, abort } = this.#options.leadership;
     for (const namespace of this.#options.policy.namespaces ?? [everywhere]) this.#workers.add(namespace);
-    await this.#workers.run(AbortSignal.any([stop, abort]));
+    await this.#workers.run(this.#options.leadership.stop);
   }
 
   async #run(namespace: string): Promise<Result> {
@@ -110,7 +109,7 @@ export class PendingPods implements LeaderController {
   }
 
   get #isOver(): boolean {
-    return this.#options.leadership.stop.aborted || this.#options.leadership.abort.aborted;
+    return this.#options.leadership.stop.aborted;
   }
 
   /** Lists one page of Pods, deletes the replaceable ones, and returns when to continue. */

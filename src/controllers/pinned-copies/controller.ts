@@ -118,8 +118,7 @@ export class CopyCollector implements LeaderController {
   /** Sweeps everywhere now and in each period, until the leadership ends. */
   async run(): Promise<void> {
     this.#workers.add(everywhere);
-    const { stop, abort } = this.#options.leadership;
-    await this.#workers.run(AbortSignal.any([stop, abort]));
+    await this.#workers.run(this.#options.leadership.stop);
   }
 
   async #run(namespace: string): Promise<Result> {

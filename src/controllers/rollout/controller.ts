@@ -87,7 +87,7 @@ export function createController(options: ControllerOptions): Controller {
     const pods = createPodLists({ client, caches, clock, log, signal });
     try {
       await runAll(stop, (signal) => {
-        // If one controller fails, the others stop in good order.
+        // If one controller fails, the others stop in good order. `stop` includes `abort`.
         const inOrder = { ...leadership, stop: signal };
         const permits = new WritePermits({ clock, tokens, leadership: inOrder });
         // The Events of all controllers wait in the outbox of the rollouts: many Events delay no write, and a lost Event is counted.

@@ -251,9 +251,8 @@ export class RolloutWorkers implements LeaderController {
    */
   async run(): Promise<void> {
     const { leadership, syncPeriodMs, clock } = this.#options;
-    const over = AbortSignal.any([leadership.stop, leadership.abort]);
     const enqueue = (key: string) => this.#workers.add(key, { urgency: "low" });
-    await runAll(over, (signal) => {
+    await runAll(leadership.stop, (signal) => {
       signal.addEventListener("abort", () => this.#close(), { once: true });
       if (signal.aborted) this.#close();
       // Nothing is judged before the first run.
