@@ -7,8 +7,6 @@ import type { RememberedViews } from "../memory/remembered-views.ts";
 import type { Findings, Writable } from "../memory/workload-memory.ts";
 import { type LivePlanOptions, readFailure } from "./live-plan.ts";
 
-type Views = Pick<RememberedViews, "remember">;
-
 /** Stores a write whose response was lost: the write may have arrived. `now` is in monotonic milliseconds. */
 export function rememberUncertainWrite(
   findings: Writable<Findings>,
@@ -27,7 +25,7 @@ export function outcomeWithoutWrite(
   findings: Writable<Findings>,
   workload: Workload,
   plan: RolloutPlan,
-  views: Views,
+  views: RememberedViews,
 ): Extract<ReconcileOutcome, { readonly type: "done" | "written" }> {
   const { uncertainWrite } = findings;
   // A write that is due now says nothing about the uncertain write.
@@ -76,7 +74,7 @@ export function writtenOutcome(
   findings: Writable<Findings>,
   before: Workload,
   plan: RolloutPlan,
-  views: Views,
+  views: RememberedViews,
 ): ReconcileOutcome {
   findings.uncertainWrite = undefined;
   if ("view" in plan) views.remember(key, plan.view);
