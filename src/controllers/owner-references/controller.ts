@@ -18,6 +18,8 @@ import { OwnerReferenceWriter, ownerReferenceBackoff } from "./writer.ts";
 /** The workers spend most of their time waiting for permits. */
 const workers = 4;
 const workersOfNamespace = 3;
+/** The most workloads that one report names: an object may have any number of owners. */
+const maxReported = 100;
 
 /** Keeps or removes owner references and finalizers. The queue has workloads, objects and sweeps. */
 export class OwnerReferences implements LeaderController {
@@ -94,8 +96,21 @@ export class OwnerReferences implements LeaderController {
       return result;
     } catch (error) {
       const { result, isRefused } = this.#writer.failed(key, error, failures);
-      if (isRefused) reportBlockedDeletions(this.#reconciler.waitingFor(key), error, this.#options.post);
+      if (isRefused) this.#reportBlockedDeletions(key, error);
       return result;
+    }
+  }
+
+  /**
+   * Reports on the workloads of a failed run that are being deleted why the deletion does not end. People look there for the cause, and not at
+   * an object that Wave may not write. The existing Event counts the tries.
+   */
+  #reportBlockedDeletions(key: string, error: unknown): void {
+    const event = deletionBlockedEvent(errorText(error));
+    const blocked = this.#reconciler.waitingFor(key).filter(({ deleting }) => deleting);
+    for (const { row, namespace, name, uid } of blocked.slice(0, maxReported)) {
+      const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
+      this.#options.post({ regarding, ...event, repeats: "perhaps" });
     }
   }
 }
@@ -110,25 +125,6 @@ function isSame(before: Workload, after: Workload): boolean {
     before.optIn.state === after.optIn.state &&
     before.policy.mode === after.policy.mode
   );
-}
-
-/** The most workloads that one report names: an object may have any number of owners. */
-const maxReported = 100;
-
-/**
- * Reports on the workloads of a failed run that are being deleted why the deletion does not end. People look there for the cause, and not at
- * an object that Wave may not write. The existing Event counts the tries.
- */
-function reportBlockedDeletions(
-  workloads: readonly Workload[],
-  error: unknown,
-  post: (event: ObjectEvent) => void,
-): void {
-  const event = deletionBlockedEvent(errorText(error));
-  for (const { row, namespace, name, uid } of workloads.filter(({ deleting }) => deleting).slice(0, maxReported)) {
-    const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
-    post({ regarding, ...event, repeats: "perhaps" });
-  }
 }
 
 /** Returns the Event on a workload whose deletion is blocked, because a write failed with `cause`. */
