@@ -31,7 +31,11 @@ export async function followUp(
   const isObserved = rules.mode.value === "observe" && rules.mode.by === "workload";
   findings.isPublished = isObserved || isPublished(workload, verdict);
   await noteState(workload, plan, verdict, differed, findings, { ...options, takePermit });
-  return await withoutStuckPods(outcome, run, options);
+  if (!mayHaveStuckPods(workload, options)) return outcome;
+  if (mustNotWrite(options)) return { type: "stopped" };
+  const failure = await replaceStuckPods(workload, options, takePermit);
+  if (failure === undefined) return outcome;
+  return failure.type === "stopped" ? failure : { ...failure, workload };
 }
 
 /** Returns the verdict on a workload after a run. */
@@ -49,20 +53,6 @@ function verdictNow(
     failedAlert: failedAlertOf(workload, moment),
     isRolledBack: isPinnedBack && withRejected(workload, options.caches.lookup, rules).kept.size > 0,
   });
-}
-
-/** Replaces the Pods that keep a workload from its return to earlier pins. */
-async function withoutStuckPods(
-  outcome: Done,
-  { takeNotePermit: takePermit }: ReconcileRun,
-  options: ReconcileOptions,
-): Promise<ReconcileOutcome> {
-  const { workload } = outcome;
-  if (!mayHaveStuckPods(workload, options)) return outcome;
-  if (mustNotWrite(options)) return { type: "stopped" };
-  const failure = await replaceStuckPods(workload, options, takePermit);
-  if (failure === undefined) return outcome;
-  return failure.type === "stopped" ? failure : { ...failure, workload };
 }
 
 /** Returns the end of the last rollout of a workload after a run, if it is news. */
