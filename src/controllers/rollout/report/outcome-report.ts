@@ -166,17 +166,11 @@ export class OutcomeReport {
     this.#options.post({ regarding, ...event, ...(repeats && { repeats }) });
   }
   #ended(workload: Workload, { result, cause, durationMs, why }: RolloutEnd): void {
+    const ended = { outcome: result, reason: why };
     const duration = { durationSeconds: `${Math.floor(durationMs / 1_000)}` };
     this.#options.metrics.count(workload, result);
-    if (cause === undefined)
-      this.#log("info", "rollout complete", workload, { outcome: result, reason: why, ...duration });
-    else
-      this.#log("warn", logMessages.rolloutFailed, workload, {
-        outcome: result,
-        reason: why,
-        error: cause,
-        ...duration,
-      });
+    if (cause === undefined) this.#log("info", "rollout complete", workload, { ...ended, ...duration });
+    else this.#log("warn", logMessages.rolloutFailed, workload, { ...ended, error: cause, ...duration });
   }
 
   /** Reports a run that failed with a bug; `memory` is as it was before the run. */
