@@ -39,11 +39,7 @@ export function hasCaughtUp({ caughtUpWith }: Pick<Findings, "caughtUpWith">, wo
 }
 
 /** Stores that the caches match what is recorded, if `plan`, made from the caches, shows this. */
-export function rememberCaughtUp(
-  findings: Writable<Pick<Findings, "caughtUpWith">>,
-  workload: Workload,
-  plan: RolloutPlan,
-): void {
+export function rememberCaughtUp(findings: Writable<Findings>, workload: Workload, plan: RolloutPlan): void {
   if (plan.outcome === "current" && !hasCaughtUp(findings, workload)) recordMatch(findings, workload, false);
 }
 
@@ -73,11 +69,7 @@ export function rememberNewest(findings: Writable<Findings>, cached: Workload, n
 }
 
 /** Returns the newest known state of a workload whose cache entry is `cached`. */
-export function newestOf(
-  { newerThanCache: newer }: Pick<Findings, "newerThanCache">,
-  cached: Workload,
-  now: number,
-): Workload {
+export function newestOf({ newerThanCache: newer }: Findings, cached: Workload, now: number): Workload {
   return newer !== undefined && isBehind(cached, newer) && now < newer.expiresAt ? newer.newest : cached;
 }
 
