@@ -25,7 +25,7 @@ import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts"
 import type { LeaderParts } from "../leader-context.ts";
 import { checkBy } from "./memory/finish.ts";
 import { knownFailedAlert } from "./memory/pacing-memory.ts";
-import type { Findings, StateNote, WorkloadMemory, Writable } from "./memory/workload-memory.ts";
+import type { Findings, WorkloadMemory, Writable } from "./memory/workload-memory.ts";
 
 /** A shorter state is not noted, in milliseconds: each note is a write. */
 const noteAfterMs = 30_000;
@@ -50,7 +50,9 @@ export async function noteState(
   if (workload.deleting || rulesFor(workload, policy).mode.value === "observe") return;
   const now = clock.monotonic();
   const state = verdict && verdictId(verdict);
-  const { since, notBefore } = noteOf(workload, state, findings.note, now);
+  const known = findings.note?.uid === workload.uid ? findings.note : undefined;
+  const since = known !== undefined && known.state === state ? known.since : now;
+  const notBefore = known?.notBefore ?? {};
   const due: { readonly id: string; readonly at: number; readonly patch: NotePatch }[] = [];
   const add = (id: string, patch: NotePatch, at = now) => due.push({ id, at, patch });
   if ("previousPins" in plan) add(previousPins, previousPinsPatch(workload, plan.previousPins));
@@ -86,8 +88,8 @@ export async function noteState(
       delayMs = Math.max(againAfterFailureMs, retryAfterMs(error));
     }
     const next = clock.monotonic() + delayMs;
-    const known = Object.entries(findings.note?.notBefore ?? {}).filter(([, time]) => time > now);
-    const times = Object.fromEntries([...known, [id, next]]);
+    const others = Object.entries(findings.note?.notBefore ?? {}).filter(([, time]) => time > now);
+    const times = Object.fromEntries([...others, [id, next]]);
     findings.note = { uid: workload.uid, state, since, notBefore: times };
     checkBy(findings, next);
   }
@@ -98,17 +100,6 @@ export function isPublished({ state }: Pick<Workload, "state">, verdict: Verdict
   if (verdict === undefined) return state === undefined;
   const published = parseVerdict(state);
   return published !== undefined && verdictId(published) === verdictId(verdict);
-}
-
-function noteOf(
-  { uid }: Workload,
-  state: string | undefined,
-  before: StateNote | undefined,
-  now: number,
-): Pick<StateNote, "since" | "notBefore"> {
-  const known = before?.uid === uid ? before : undefined;
-  if (known !== undefined && known.state === state) return known;
-  return { since: now, notBefore: known?.notBefore ?? {} };
 }
 
 type NotePatch = JsonPatch | { readonly metadata: object };

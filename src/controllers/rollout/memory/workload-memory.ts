@@ -141,7 +141,7 @@ interface RememberedMixedPods {
 }
 
 /** What is noted of the state of a workload in its annotations. Times are in monotonic milliseconds. */
-export interface StateNote {
+interface StateNote {
   readonly uid: string;
   /** The `verdictId` of its verdict; undefined if it is current. */
   readonly state: string | undefined;
