@@ -41,7 +41,8 @@ async function readUses(
     for await (const object of freshList<KubeObject>(row, namespace, options)) found.addWorkload(row, object);
   }
   for await (const object of freshList<KubeObject>(resources.replicaSets, namespace, options)) {
-    found.addRevision(object, valueAtPointer(object, "/spec/template"), isScaledUp(object));
+    const isScaledUp = Number(valueAtPointer(object, "/spec/replicas") ?? 1) > 0;
+    found.addRevision(object, valueAtPointer(object, "/spec/template"), isScaledUp);
   }
   for await (const object of freshList<KubeObject>(resources.controllerRevisions, namespace, options)) {
     found.addRevision(object, valueAtPointer(object, "/data/spec/template"), false);
@@ -109,10 +110,6 @@ export class UsesRead implements CopyUses {
   #used(names: ReadonlySet<string>): ReadonlySet<string> {
     return names.intersection(this.#copies);
   }
-}
-
-function isScaledUp(replicaSet: KubeObject): boolean {
-  return Number(valueAtPointer(replicaSet, "/spec/replicas") ?? 1) > 0;
 }
 
 function append(map: Map<string, OwnerReference[]>, copy: string, owner: OwnerReference): void {

@@ -18,7 +18,7 @@ import { rememberCaughtUp } from "./freshness/caught-up.ts";
 import { type LivePlanOptions, type Planned, readFailure } from "./freshness/live-plan.ts";
 import { checkBy } from "./memory/finish.ts";
 import type { ReconcileOutcome } from "./memory/outcome.ts";
-import { knownFailedAlert, type PodsRead, rememberFailedAlert, rememberProgress } from "./memory/pacing-memory.ts";
+import { knownFailedAlert, rememberFailedAlert, rememberProgress } from "./memory/pacing-memory.ts";
 import type { RememberedViews } from "./memory/remembered-views.ts";
 import type { Findings, WorkloadMemory, Writable } from "./memory/workload-memory.ts";
 import { findMixedPods, type MixedPodsOptions } from "./mixed-pods/mixed-pods.ts";
@@ -151,7 +151,7 @@ export function momentOf(
     failedAlert: knownFailedAlert(findings, workload),
     pods:
       pods?.uid === uid && pods.listed !== undefined
-        ? { ...pods.listed, isEarlier: !isCurrent(pods, resourceVersion, monotonic) }
+        ? { ...pods.listed, isEarlier: pods.resourceVersion !== resourceVersion || monotonic - pods.at >= podsValidMs }
         : undefined,
     absentSince,
     mixed: mixed?.pods?.uid === uid && mixed.pods.hash === recordedHash ? mixed.pods : undefined,
@@ -160,11 +160,6 @@ export function momentOf(
     unrestored,
     heldBy,
   };
-}
-
-/** Reports whether a list still shows the Pods of a workload that has this resourceVersion now. */
-function isCurrent({ resourceVersion: listedAs, at }: PodsRead, resourceVersion: number, now: number): boolean {
-  return listedAs === resourceVersion && now - at < podsValidMs;
 }
 
 /** Reports whether the hash that another controller recorded must be verified before anything else. */

@@ -46,7 +46,8 @@ export async function writePlan(
   const pins = isRollAgain(planned) ? noPins : await storePins(workload, planned, lookup, options);
   if (pins.type !== "pins") return pins;
   if (mustNotWrite(options)) return { type: "stopped" };
-  const plan = withUnpinnedWarning(planned, pins.unpinned);
+  const unpinned = pins.unpinned === undefined ? [] : [{ reason: "Unpinned", message: pins.unpinned } as const];
+  const plan = { ...planned, warnings: [...planned.warnings, ...unpinned] };
   if (pins.pins.pinned !== undefined) findings.writtenPins = pins.pins.pinned;
   const patch = patchFor(workload, plan, clock.wall(), pins.pins) ?? [];
   const hasPassed =
@@ -108,10 +109,6 @@ export async function applyPlan(
 /** Reports whether the caches have what a workload was just written with. */
 function matches(after: Workload, lookup: Lookup, { policy }: Pick<ReconcileOptions, "policy">): boolean {
   return planRollout(after, lookup, rulesFor(after, policy)).outcome === "current";
-}
-
-function withUnpinnedWarning(plan: RolloutPlan, message: string | undefined): RolloutPlan {
-  return message === undefined ? plan : { ...plan, warnings: [...plan.warnings, { reason: "Unpinned", message }] };
 }
 
 /**

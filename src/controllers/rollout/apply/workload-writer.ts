@@ -168,9 +168,6 @@ function refusal(error: ApiError, { row, namespace }: Workload): string {
   if (status === 403 && /\bcannot patch resource\b/.test(serverMessage)) {
     return refusedTexts.forbiddenToWrite(resourceName(row), namespace);
   }
-  return refusedTexts.refusedWrite(refusedFields(error) ?? oneLine(serverMessage || reason || String(status)));
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+  const message = (serverMessage || reason || String(status)).replace(/\s+/g, " ").trim();
+  return refusedTexts.refusedWrite(refusedFields(error) ?? message);
 }
