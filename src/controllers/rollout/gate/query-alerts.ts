@@ -98,9 +98,7 @@ export function parseAlerts(text: string): FiringAlerts {
     const namespace = textOf(labeled);
     const name = printable(textOf(alertname)).slice(0, maxAlertName).toWellFormed();
     if (!isDnsLabel(namespace) || name === "") continue;
-    const known = names.get(namespace);
-    if (known === undefined) names.set(namespace, new Set([name]));
-    else known.add(name);
+    names.set(namespace, (names.get(namespace) ?? new Set()).add(name));
   }
   return new Map(Array.from(names, ([namespace, all]) => [namespace, [...all].sort().slice(0, maxAlerts)]));
 }
