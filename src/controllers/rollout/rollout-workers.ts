@@ -163,16 +163,8 @@ export class RolloutWorkers implements LeaderController {
 
   /** Returns up to when every change is judged; undefined if Wave only observes, and so publishes no verdicts. */
   judged(): Judged | undefined {
-    const { caches, policy, clock } = this.#options;
-    if (policy.pacing.observe) return undefined;
-    return judgedNow({
-      memories: this.#loop.memories,
-      namespaces: policy.namespaces,
-      undecided: caches.undecided(),
-      lostSince: caches.lostSince(),
-      now: clock.monotonic(),
-      wall: clock.wall(),
-    });
+    if (this.#options.policy.pacing.observe) return undefined;
+    return judgedNow(this.#loop.memories, this.#options);
   }
 
   /** Returns the names of the missing objects that a workload waits for, as its last decision has them; undefined if it does not wait. */

@@ -1,17 +1,30 @@
 import { describe, expect, it } from "vitest";
+import { defaultPolicy } from "../../../../test/support/domain/objects.ts";
 import { judgedUpTo, writeJudged } from "../../../domain/plan/verdict.ts";
-import { type JudgedFacts, judgedNow } from "./workload-memories.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import { judgedNow } from "./workload-memories.ts";
 
 const wall = Date.parse("2026-01-31T12:00:00Z");
+
+/** What a leader knows 100 s after the beginning of its clock. */
+const knowing = (facts: {
+  readonly namespaces?: readonly string[];
+  readonly undecided?: readonly string[];
+  readonly lostSince?: number;
+}) => ({
+  policy: { ...defaultPolicy, namespaces: facts.namespaces },
+  caches: { undecided: () => facts.undecided ?? [], lostSince: () => facts.lostSince },
+  clock: { ...systemClock, monotonic: () => 100_000, wall: () => wall },
+});
+
 /** When every change in a namespace is judged, in seconds before now, as a reader of the Lease finds it. */
 function ageIn(
   namespace: string,
   since: Readonly<Record<string, number | undefined>>,
-  facts: Partial<JudgedFacts> = {},
+  facts: Parameters<typeof knowing>[0] = {},
 ) {
   const memories = Object.entries(since).map(([name, at]) => [`Deployment/${name}`, { unpublishedSince: at }] as const);
-  const none = { namespaces: undefined, undecided: [], lostSince: undefined };
-  const text = writeJudged(judgedNow({ memories, ...none, now: 100_000, wall, ...facts }));
+  const text = writeJudged(judgedNow(memories, knowing(facts)));
   expect(text).not.toContain(namespace);
   const upTo = judgedUpTo(text, namespace);
   return upTo === undefined ? undefined : (wall - upTo) / 1_000;
@@ -49,8 +62,7 @@ describe("the time up to which the leader has judged every change", () => {
     const memories = Object.entries(since).map(
       ([name, at]) => [`Deployment/${name}`, { unpublishedSince: at }] as const,
     );
-    const facts = { namespaces: undefined, undecided: [], lostSince: undefined, now: 100_000, wall };
-    expect(writeJudged(judgedNow({ memories, ...facts })).length).toBeLessThan(4_096);
+    expect(writeJudged(judgedNow(memories, knowing({}))).length).toBeLessThan(4_096);
   });
 });
 

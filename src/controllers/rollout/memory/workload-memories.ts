@@ -1,6 +1,7 @@
 import { parseWorkloadKey } from "../../../domain/model/workload-shape.ts";
 import type { Judged } from "../../../domain/plan/verdict.ts";
 import { sharedString } from "../../../domain/syntax/json.ts";
+import type { LeaderParts } from "../../leader-context.ts";
 import { newMemory, type WorkloadMemory } from "./workload-memory.ts";
 
 /** The memories of all workloads that were ever enqueued, by key, while this process leads. */
@@ -15,20 +16,6 @@ export class WorkloadMemories extends Map<string, WorkloadMemory> {
   }
 }
 
-/** What {@link judgedNow} depends on. Times are in monotonic milliseconds. */
-export interface JudgedFacts {
-  readonly memories: Iterable<readonly [key: string, memory: Pick<WorkloadMemory, "unpublishedSince">]>;
-  /** The watched namespaces; undefined: all. */
-  readonly namespaces: readonly string[] | undefined;
-  /** The namespaces about which nothing may be decided. */
-  readonly undecided: Iterable<string>;
-  /** Since when a watch is lost; undefined if all work. */
-  readonly lostSince: number | undefined;
-  readonly now: number;
-  /** The time by the wall clock, in milliseconds since the epoch. */
-  readonly wall: number;
-}
-
 /** A lost connection is detected within 6 s, by its pings. Events of a working one arrive within milliseconds. */
 const watchLagMs = 10_000;
 
@@ -41,16 +28,22 @@ const maxExceptions = 50;
 /** More watched namespaces have no times. */
 const maxNamespaces = 1_000;
 
-/** Returns up to when every change is judged, and its verdict is published. */
-export function judgedNow({ memories, namespaces, undecided, lostSince, now, wall }: JudgedFacts): Judged {
+/** Returns up to when every change is judged, and its verdict is published. `memories`: those of all workloads, by key. */
+export function judgedNow(
+  memories: Iterable<readonly [key: string, memory: Pick<WorkloadMemory, "unpublishedSince">]>,
+  { policy, caches, clock }: LeaderParts<"policy" | "clock", "undecided" | "lostSince">,
+): Judged {
+  const { namespaces } = policy;
+  const now = clock.monotonic();
+  const wall = clock.wall();
   const since = new Map<string, number>();
   for (const [key, { unpublishedSince }] of memories) {
     if (unpublishedSince === undefined) continue;
     const { namespace } = parseWorkloadKey(key);
     since.set(namespace, Math.min(unpublishedSince, since.get(namespace) ?? Number.POSITIVE_INFINITY));
   }
-  for (const namespace of undecided) since.set(namespace, Number.NEGATIVE_INFINITY);
-  const seen = Math.min(now, lostSince ?? now);
+  for (const namespace of caches.undecided()) since.set(namespace, Number.NEGATIVE_INFINITY);
+  const seen = Math.min(now, caches.lostSince() ?? now);
   const onWall = (at: number) => {
     const time = Math.min(at, seen);
     return time === Number.NEGATIVE_INFINITY ? undefined : wall - (now - time) - watchLagMs;
