@@ -1,5 +1,5 @@
 // What follows from a run beside its write: notes on the workload, and the Pods that keep it from its return.
-import { failedAlertOf, rolloutResult } from "../../domain/pacing/rollout-result.ts";
+import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
 import { isPinned } from "../../domain/pinning/pin-request.ts";
 import { withRejected } from "../../domain/pinning/rejections.ts";
 import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
@@ -47,12 +47,8 @@ function verdictNow(
 ): Verdict | undefined {
   const moment = momentOf(memory, findings, workload, options);
   const isPinnedBack = workload.rejected !== undefined && isPinned(workload, rules);
-  return verdictOf(workload, plan, {
-    rollout: rolloutResult(workload, rules.pacing, moment),
-    newPods: moment.newPods,
-    failedAlert: failedAlertOf(workload, moment),
-    isRolledBack: isPinnedBack && withRejected(workload, options.caches.lookup, rules).kept.size > 0,
-  });
+  const isRolledBack = isPinnedBack && withRejected(workload, options.caches.lookup, rules).kept.size > 0;
+  return verdictOf(plan, rolloutResult(workload, rules.pacing, moment), isRolledBack);
 }
 
 /** Returns the end of the last rollout of a workload after a run, if it is news. */

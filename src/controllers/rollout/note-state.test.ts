@@ -43,8 +43,7 @@ function scene(state?: string) {
     world.plan = plan;
     findings.checkAtMonotonic = undefined;
     const workload = { ...fixture(), state: world.state };
-    const facts = { rollout: undefined, newPods: undefined, isRolledBack: false };
-    const verdict = verdictOf(workload, plan as RolloutPlan, facts);
+    const verdict = verdictOf(plan as RolloutPlan, undefined, false);
     await noteState(workload, plan as RolloutPlan, verdict, undefined, findings, {
       client,
       policy: defaultPolicy,

@@ -4,7 +4,7 @@ import type { Workload } from "../model/workload-shape.ts";
 import { verdictOf } from "../plan/verdict.ts";
 import { alertSinceRollout } from "./alerts.ts";
 import type { Moment, NamespaceAlerts } from "./moment.ts";
-import { failedAlertOf, rolloutResult, writeFailedAlert } from "./rollout-result.ts";
+import { rolloutResult, writeFailedAlert } from "./rollout-result.ts";
 import { stageOf } from "./stage.ts";
 
 const second = noon / 1000;
@@ -117,13 +117,8 @@ describe("a rollout that failed by an alert", () => {
     rolloutResult(rolled({ failedAlert, ...known }), flags, momentAt(now, { alerts: { state: "none" } }));
 
   it("stays failed when the alert is resolved, although its Pods are available", () => {
-    expect(resultOf({})).toEqual({ state: "failed", cause: 'alert "Errors" began to fire' });
-    const verdict = verdictOf(rolled(), { outcome: "current" } as never, {
-      rollout: resultOf({}),
-      newPods: undefined,
-      failedAlert: failedAlertOf(rolled({ failedAlert }), momentAt(now)),
-      isRolledBack: false,
-    });
+    expect(resultOf({})).toEqual({ state: "failed", word: "alert", cause: 'alert "Errors" began to fire' });
+    const verdict = verdictOf({ outcome: "current" } as never, resultOf({}), false);
     expect(verdict).toMatchObject({ state: "failed", reason: "alert" });
   });
 

@@ -14,10 +14,8 @@ import { hasSoaked, isEditedSinceRollout, lastRolloutAt, resumedAfter } from "./
 /** The result of the last rollout by Wave. */
 export type RolloutResult =
   | { readonly state: "complete" }
-  /** `cause` is a clause for people. */
-  | { readonly state: "failed"; readonly cause: string }
-  /** A Pod does not start, which the configuration does not cause. `cause` is a clause for people. */
-  | { readonly state: "stuck"; readonly cause: string }
+  /** `word` names the cause in one word, and `cause` is a clause for people. "stuck": a Pod does not start, which the configuration does not cause. */
+  | { readonly state: "failed" | "stuck"; readonly word: string; readonly cause: string }
   /** It fails at this time if it makes no more progress, in milliseconds since the epoch; infinity: never by time alone. */
   | { readonly state: "inProgress"; readonly failsAt: number };
 
@@ -36,27 +34,29 @@ export function rolloutResult(
   const startedAt = lastRolloutAt(workload, moment);
   if (startedAt === undefined || progress.state === "idle" || isEditedSinceRollout(workload)) return undefined;
   const alert = failedAlertOf(workload, moment);
-  if (alert !== undefined) return { state: "failed", cause: `alert ${quoted(alert)} began to fire` };
+  if (alert !== undefined) return { state: "failed", word: "alert", cause: `alert ${quoted(alert)} began to fire` };
   const { newPods } = moment;
   if (newPods?.state === "restarts") {
     const { container, pod, restarts } = newPods;
-    return {
-      state: "failed",
-      cause: `container ${quoted(container)} of Pod ${quoted(pod)} restarted ${restarts} times`,
-    };
+    const cause = `container ${quoted(container)} of Pod ${quoted(pod)} restarted ${restarts} times`;
+    return { state: "failed", word: "restarts", cause };
   }
   // Only a validator shows this: its Pods do nothing but check.
-  if (newPods?.state === "exited") return { state: "failed", cause: describeExit(newPods, workload.namespace) };
+  if (newPods?.state === "exited")
+    return { state: "failed", word: "exited", cause: describeExit(newPods, workload.namespace) };
   // A complete rollout that loses a Pod has not failed.
   if (progress.state === "complete" || hasSoaked(moment.completeMs ?? 0, flags.soakMs)) return { state: "complete" };
-  if (newPods?.state === "stuck") return { state: "stuck", cause: describeStuck(newPods) };
+  if (newPods?.state === "stuck") return { state: "stuck", word: newPods.reason, cause: describeStuck(newPods) };
   const isOld = moment.now > startedAt + 2 * flags.rolloutTimeoutMs;
   if (progress.state === "progressing" && (progress.wasComplete || (isOld && !pending))) return undefined;
   const failsAt = rolloutDeadline(progress, Math.max(startedAt, moment.advancedAt ?? 0), flags, moment.now, newPods);
   if (moment.now < failsAt) return { state: "inProgress", failsAt };
-  if (progress.state === "failed")
-    return { state: "failed", cause: `its status reports ${progress.statusWord ?? "ProgressDeadlineExceeded"}` };
-  return { state: "failed", cause: `no new Pod became available within ${formatDuration(flags.rolloutTimeoutMs)}` };
+  if (progress.state === "failed") {
+    const cause = `its status reports ${progress.statusWord ?? "ProgressDeadlineExceeded"}`;
+    return { state: "failed", word: progress.statusWord ?? "deadline", cause };
+  }
+  const cause = `no new Pod became available within ${formatDuration(flags.rolloutTimeoutMs)}`;
+  return { state: "failed", word: "timeout", cause };
 }
 
 /** Returns the exit of a container as a clause, with the command that shows its log. */

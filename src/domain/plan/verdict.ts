@@ -1,11 +1,9 @@
 // The verdict of the leader on a workload, in an annotation: for people who may not read what the workload reads, and for other tools.
 
 import { hash } from "node:crypto";
-import type { Workload } from "../model/workload-shape.ts";
 import type { RolloutPlan } from "../outcomes/outcomes.ts";
 import { holdRows } from "../pacing/holds.ts";
 import type { RolloutResult } from "../pacing/rollout-result.ts";
-import type { NewPods } from "../pods/new-pods.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../references/references.ts";
 import { fieldsOf, textOf } from "../syntax/json.ts";
 import { parseTime } from "../syntax/time.ts";
@@ -26,23 +24,14 @@ export interface PublishedVerdict extends Verdict {
   readonly since: number;
 }
 
-/** What a verdict depends on, beside the plan. */
-interface VerdictFacts {
-  /** The result of the last rollout of Wave; undefined if there is none. */
-  readonly rollout: RolloutResult | undefined;
-  /** What the Pods of that rollout show; undefined if that is not known. */
-  readonly newPods: NewPods | undefined;
-  /** The alert by which that rollout failed. Default: none. */
-  readonly failedAlert?: string | undefined;
-  /** Whether the content of a ConfigMap was rolled back. */
-  readonly isRolledBack: boolean;
-}
-
-/** Returns the verdict on a workload; undefined if it is current, or if Wave ignores it. */
+/**
+ * Returns the verdict on a workload; undefined if it is current, or if Wave ignores it. `rollout` is the result of its last rollout by Wave, and
+ * `isRolledBack` reports whether the content of a ConfigMap was rolled back.
+ */
 export function verdictOf(
-  { progress }: Pick<Workload, "progress">,
   plan: RolloutPlan,
-  { rollout, newPods, failedAlert, isRolledBack }: VerdictFacts,
+  rollout: RolloutResult | undefined,
+  isRolledBack: boolean,
 ): Verdict | undefined {
   const none = { reason: "", until: undefined, object: undefined };
   switch (plan.outcome) {
@@ -54,22 +43,12 @@ export function verdictOf(
       return { ...none, state: "waiting", reason: "missing", object: plan.missing[0] };
     case "overLimit":
       return { ...none, state: "overLimit", reason: "limit" };
-    case "current": {
-      if (rollout?.state === "failed") {
-        if (failedAlert !== undefined) return { ...none, state: "failed", reason: "alert" };
-        const status = progress.state === "failed" ? (progress.statusWord ?? "deadline") : "timeout";
-        return {
-          ...none,
-          state: "failed",
-          reason: newPods?.state === "restarts" || newPods?.state === "exited" ? newPods.state : status,
-        };
-      }
-      if (rollout?.state === "stuck")
-        return { ...none, state: "stuck", reason: newPods?.state === "stuck" ? newPods.reason : "" };
+    case "current":
+      if (rollout?.state === "failed" || rollout?.state === "stuck")
+        return { ...none, state: rollout.state, reason: rollout.word };
       if (rollout?.state === "inProgress") return { ...none, state: "rolling" };
       if (plan.unproven !== undefined) return { ...none, state: "unproven" };
       return isRolledBack ? { ...none, state: "rolledBack" } : undefined;
-    }
     default:
       return undefined;
   }
