@@ -52,11 +52,11 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
   const shared = new SharedLists();
   /** The newest times of objects that were written later without a change. The removal of a key may leave such a time. */
   const touchedAt = new WeakMap<Config, number>();
-  const cache = (kind: StoredKind, resource: Resource, selector: { fieldSelector?: string } = {}): ConfigCache => {
+  const cache = (kind: StoredKind, resource: Resource, fieldSelector?: string): ConfigCache => {
     const created: ConfigCache = new KindCache<KubeObject & ConfigObject, Config>({
       resource,
       digestsOf: kind,
-      ...selector,
+      fieldSelector,
       namespaces,
       transform: (object, held, source) => {
         const read = toConfig(kind, object, compatibility);
@@ -102,7 +102,7 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
   };
   return {
     ConfigMap: cache("ConfigMap", resources.configMaps),
-    Secret: cache("Secret", resources.secrets, { fieldSelector: withoutHelmReleases }),
+    Secret: cache("Secret", resources.secrets, withoutHelmReleases),
     SecretProviderClass: options.providerClasses ? new ProviderClassCache(options, namespaceLimits) : undefined,
   };
 }

@@ -98,10 +98,10 @@ export class NamespaceCache {
   /** Starts the reflectors. Each promise resolves when the signal is aborted. */
   run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
     return Array.from(this.#watched, ([name, watched]) => {
-      const selector = name === "" ? {} : { fieldSelector: `metadata.name=${name}` };
+      const fieldSelector = name === "" ? undefined : `metadata.name=${name}`;
       return runReflector({
         kind: this.kind,
-        events: watch<KubeObject & Namespace>({ resource: resources.namespaces, ...selector }, signal),
+        events: watch<KubeObject & Namespace>({ resource: resources.namespaces, fieldSelector }, signal),
         store: watched.store,
         transform: (object) => toNamespacePolicy(object, this.#compatibility),
         log: this.#log,

@@ -3,11 +3,9 @@
 import type { WorkloadRow } from "../../domain/model/kind-row.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
-import type { KubeObject, Resource } from "../../kube/api/resources.ts";
-import type { DigestedKind } from "../../kube/http/value-digests.ts";
-import type { ReflectorEvent } from "../../kube/list-watch/paged-list.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
-import { applyCompleted, applyConcurrentList, type Completer, runReflector, type Transform } from "./reflector.ts";
+import type { KubeObject } from "../../kube/api/resources.ts";
+import type { ListWatchOptions, ReflectorEvent } from "../../kube/list-watch/paged-list.ts";
+import { applyCompleted, applyConcurrentList, type ReflectorOptions, runReflector } from "./reflector.ts";
 import { Store, type StoreOptions } from "./store.ts";
 
 /**
@@ -21,18 +19,10 @@ export type ReadTemplate = (
 ) => Promise<(KubeObject & WorkloadObject) | undefined>;
 
 /** What a reflector watches. */
-export interface WatchTarget {
-  readonly resource: Resource;
-  /** Absent: all namespaces. */
-  readonly namespace?: string;
-  readonly fieldSelector?: string;
-  /** See {@link ListWatchOptions.digestsOf}. */
-  readonly digestsOf?: DigestedKind | undefined;
-  /** See {@link ListWatchOptions.shouldRelist}. */
-  readonly shouldRelist?: () => boolean;
-  /** See {@link ListWatchOptions.mayBeAbsent}. */
-  readonly mayBeAbsent?: boolean;
-}
+export type WatchTarget = Pick<
+  ListWatchOptions,
+  "resource" | "namespace" | "fieldSelector" | "digestsOf" | "shouldRelist" | "mayBeAbsent"
+>;
 
 /** Lists and watches until `signal` is aborted. */
 export type Watch = <O extends KubeObject>(
@@ -60,26 +50,14 @@ export interface CacheSource {
 export type FindKind = (kind: RequestedKind, signal: AbortSignal) => Promise<WorkloadRow | undefined>;
 
 /** A kind of object, and what to hold for each object. */
-interface KindCacheOptions<O extends KubeObject, T> extends Omit<StoreOptions<T>, "kind"> {
+interface KindCacheOptions<O extends KubeObject, T>
+  extends Omit<StoreOptions<T>, "kind">,
+    Omit<WatchTarget, "namespace">,
+    Pick<ReflectorOptions<O, T>, "transform" | "completer" | "versionOf" | "log"> {
   /** Name of the kind in keys and log messages. Default: the kind of the resource. */
   readonly kind?: string;
-  readonly resource: Resource;
-  readonly fieldSelector?: string;
-  /** See {@link WatchTarget.digestsOf}. */
-  readonly digestsOf?: DigestedKind;
   /** Undefined: all. Otherwise each namespace has its own reflector, and Wave needs no permission elsewhere. */
   readonly namespaces: readonly string[] | undefined;
-  /** See {@link runReflector}. */
-  readonly transform: Transform<O, T>;
-  /** See {@link ReflectorOptions.completer}. */
-  readonly completer?: Completer<O, T> | undefined;
-  /** See {@link ReflectorOptions.versionOf}. */
-  readonly versionOf?: (value: T) => number;
-  /** See {@link WatchTarget.shouldRelist}. */
-  readonly shouldRelist: () => boolean;
-  /** See {@link WatchTarget.mayBeAbsent}. */
-  readonly mayBeAbsent?: boolean;
-  readonly log: Logger;
 }
 
 /** Receives the results of the lists of a kind. The namespace is "" if one list has all namespaces. */
@@ -141,9 +119,9 @@ export class KindCache<O extends KubeObject, T> {
   async relist(namespace: string, list: ListNamespace, signal: AbortSignal): Promise<boolean> {
     const store = this.#storeOf(namespace);
     if (store === undefined) return true;
-    const { resource, digestsOf, transform, completer, log } = this.#options;
+    const { resource, digestsOf } = this.#options;
     const listed = () => list<O>({ resource, digestsOf, namespace }, signal);
-    return applyConcurrentList(namespace, listed, { kind: this.kind, store, transform, completer, log });
+    return applyConcurrentList(namespace, listed, { ...this.#options, kind: this.kind, store });
   }
 
   /** Reports whether the first list of a namespace is complete. */
@@ -161,32 +139,17 @@ export class KindCache<O extends KubeObject, T> {
 
   /** Starts the reflectors and the completer. Each promise resolves when the signal is aborted. */
   run(watch: Watch, signal: AbortSignal, { listed, failed }: ListListener): Promise<void>[] {
-    const {
-      resource,
-      fieldSelector,
-      digestsOf,
-      transform,
-      completer,
-      versionOf,
-      shouldRelist,
-      mayBeAbsent = false,
-      log,
-    } = this.#options;
+    const { resource, fieldSelector, digestsOf, shouldRelist, mayBeAbsent, completer, log } = this.#options;
     const reflectors = Array.from(this.#stores, ([name, store]) => {
-      const namespace = name === "" ? {} : { namespace: name };
-      const selector = fieldSelector === undefined ? {} : { fieldSelector };
-      const events = watch<O>({ resource, ...namespace, ...selector, digestsOf, shouldRelist, mayBeAbsent }, signal);
+      const namespace = name || undefined;
       return runReflector({
+        ...this.#options,
         kind: this.kind,
-        events,
+        events: watch<O>({ resource, namespace, fieldSelector, digestsOf, shouldRelist, mayBeAbsent }, signal),
         store,
-        transform,
-        completer,
-        versionOf,
-        ...namespace,
-        log,
+        namespace,
         onSynced: () => {
-          log.debug("list complete", { kind: this.kind, ...namespace, objects: store.size });
+          log.debug("list complete", { kind: this.kind, namespace, objects: store.size });
           listed(name);
         },
         onFailed: (reason) => failed(name, reason),
@@ -195,7 +158,7 @@ export class KindCache<O extends KubeObject, T> {
     if (completer === undefined) return reflectors;
     const put = (completed: O) => {
       const store = this.#storeOf(completed.metadata.namespace ?? "");
-      if (store !== undefined) applyCompleted(completed, { kind: this.kind, store, transform, log });
+      if (store !== undefined) applyCompleted(completed, { ...this.#options, kind: this.kind, store });
     };
     return [...reflectors, completer.run(put, signal)];
   }

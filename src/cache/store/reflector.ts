@@ -35,7 +35,7 @@ export interface ReflectorOptions<O extends KubeObject, T> {
   /** Returns the resourceVersion of a held value. Earlier events are ignored: a list of one namespace may be ahead of the watch. Default: none is. */
   readonly versionOf?: ((value: T) => number) | undefined;
   /** The watched namespace. Default: all. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Called each time a list is complete. */
   readonly onSynced?: () => void;
   /** Called each time a list fails before the store is synced, with the reason. */
