@@ -35,17 +35,25 @@ const failedMs = 5_000;
 const maxPods = 20_000;
 const older: ListedPods = { times: { scheduledAt: 0, envAt: 0 }, listedUpTo: 0 };
 
+/** A complete list of the Pods of a namespace. */
+interface Listed {
+  /** The earliest times of the Pods of each workload. */
+  readonly oldest: ReadonlyMap<string, PodTimes> | "unread";
+  /** The resourceVersion of the list. */
+  readonly upTo: number;
+  /** When the response to its last request began, in monotonic milliseconds. */
+  readonly answeredAt?: number | undefined;
+  /** When the API server answered, by its own clock, in seconds since the epoch. */
+  readonly serverTime?: number | undefined;
+}
+
+const unread: Listed = { oldest: "unread", upTo: Number.POSITIVE_INFINITY };
+
 interface List {
   readonly begunAt: number;
   /** Until when the list is used, in monotonic milliseconds. */
   validUntil: number;
-  readonly done: Promise<ReadonlyMap<string, PodTimes> | "unread">;
-  /** The resourceVersion of the list; undefined until it is complete. */
-  upTo?: number;
-  /** When the response to its last request began, in monotonic milliseconds. */
-  answeredAt?: number | undefined;
-  /** When the API server answered, by its own clock, in seconds since the epoch. */
-  serverTime?: number | undefined;
+  readonly done: Promise<Listed>;
 }
 
 /** Creates it. */
@@ -57,26 +65,12 @@ export function createPodLists(options: PodListsOptions): PodLists {
   const begin = (namespace: string): List => {
     for (const [each, list] of lists) if (!isValid(list)) lists.delete(each);
     const begunAt = clock.monotonic();
-    const list: List = {
-      begunAt,
-      validUntil: begunAt + validMs,
-      done: oldestPods(namespace, options).then(
-        ({ oldest, upTo, answeredAt, serverTime }) => {
-          list.upTo = upTo;
-          list.answeredAt = answeredAt;
-          list.serverTime = serverTime;
-          return oldest;
-        },
-        (error) => {
-          if (!isForbidden(error)) {
-            list.validUntil = clock.monotonic() + failedMs;
-            throw error;
-          }
-          list.upTo = Number.POSITIVE_INFINITY;
-          return "unread" as const;
-        },
-      ),
-    };
+    const done = oldestPods(namespace, options).catch((error: unknown) => {
+      if (isForbidden(error)) return unread;
+      list.validUntil = clock.monotonic() + failedMs;
+      throw error;
+    });
+    const list: List = { begunAt, validUntil: begunAt + validMs, done };
     lists.set(namespace, list);
     return list;
   };
@@ -86,30 +80,22 @@ export function createPodLists(options: PodListsOptions): PodLists {
       const { namespace } = workload;
       const last = lists.get(namespace);
       let list = last !== undefined && isValid(last) ? last : begin(namespace);
-      let oldest = await list.done;
-      if (list === last && (list.upTo ?? 0) < upTo) {
+      let listed = await list.done;
+      if (list === last && listed.upTo < upTo) {
         const next = lists.get(namespace);
         list = next === undefined || next === last ? begin(namespace) : next;
-        oldest = await list.done;
+        listed = await list.done;
       }
+      const { oldest, upTo: listedUpTo, answeredAt, serverTime } = listed;
       if (oldest === "unread") return older;
-      const { begunAt: monotonic, upTo: listedUpTo = 0, answeredAt, serverTime } = list;
-      const requested = serverTime === undefined ? undefined : { monotonic, serverTime };
+      const requested = serverTime === undefined ? undefined : { monotonic: list.begunAt, serverTime };
       return { times: oldest.get(workloadKey(workload)), listedUpTo, answeredAt, requested };
     },
   };
 }
 
-/** Returns the earliest times of the Pods of each workload, and the resourceVersion of the list. */
-async function oldestPods(
-  namespace: string,
-  { client, caches, clock, log, signal }: PodListsOptions,
-): Promise<{
-  readonly oldest: ReadonlyMap<string, PodTimes> | "unread";
-  readonly upTo: number;
-  readonly answeredAt?: number | undefined;
-  readonly serverTime?: number | undefined;
-}> {
+/** Lists the Pods of a namespace. */
+async function oldestPods(namespace: string, { client, caches, clock, log, signal }: PodListsOptions): Promise<Listed> {
   const kinds = caches.kinds();
   const oldest = new Map<string, PodTimes>();
   let serverTime: number | undefined;
@@ -133,7 +119,7 @@ async function oldestPods(
     const { done, value } = await events.next();
     if (done) return { oldest, upTo: Number(value) || 0, answeredAt, serverTime };
     if (value.type !== "initApply") continue;
-    if (++read > maxPods) return { oldest: "unread", upTo: Number.POSITIVE_INFINITY };
+    if (++read > maxPods) return unread;
     const { metadata } = value.object;
     const owner = podOwner(metadata, kinds);
     if (owner === undefined || metadata.deletionTimestamp !== undefined) continue;
