@@ -31,7 +31,7 @@ export const configResources: Readonly<Record<StoredKind, Resource>> = {
 };
 
 /** Timeout and signal of one read. */
-export type ReadBounds = Pick<ApiRequest, "timeoutMs" | "signal">;
+type ReadBounds = Pick<ApiRequest, "timeoutMs" | "signal">;
 
 /**
  * Reads a ConfigMap or Secret as it is stored now; undefined if it does not exist. Returns undefined without a request for

@@ -1,12 +1,12 @@
-import { liveLookup } from "../../cache/live/live-configs.ts";
-import { createLiveReader } from "../../cache/live/live-reader.ts";
+import { liveLookup, readStoredConfig } from "../../cache/live/live-configs.ts";
+import { sharedReads } from "../../cache/live/shared-reads.ts";
 import { grantedObjects } from "../../domain/config/tracked-references.ts";
 import type { Lookup } from "../../domain/config/view-of-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
 import { uncachedCopies } from "../../domain/pinning/pinned-lookup.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
-import { type ConfigName, configKey } from "../../domain/references/references.ts";
+import { type ConfigName, configKey, parseStoredKey } from "../../domain/references/references.ts";
 import { ApiError, apiFailureOf, ConnectionError } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -45,19 +45,14 @@ export function liveConfiguration({
   readonly clock: Clock;
 }): LiveConfiguration {
   const permits = new FairSemaphore(maxConcurrentReads);
-  const reader = createLiveReader({
-    client,
-    compatibility: policy.compatibility,
-    bounds: { timeoutMs: readTimeoutMs },
-    concurrency: maxObjectsPerReview,
-    schedule: (flow, read) => {
-      const until = clock.monotonic() + readsTimeoutMs;
-      return permits.run(flow, async () => {
-        // The review has ended. Without this check obsolete reads would queue up for a slow API server.
-        if (clock.monotonic() >= until) throw readsTimedOut();
-        return read();
-      });
-    },
+  const read = sharedReads((flowAndKey) => {
+    const [flow = "", key = ""] = flowAndKey.split(" ");
+    const until = clock.monotonic() + readsTimeoutMs;
+    return permits.run(flow, async () => {
+      // The review has ended. Without this check obsolete reads would queue up for a slow API server.
+      if (clock.monotonic() >= until) throw readsTimedOut();
+      return readStoredConfig(client, parseStoredKey(key), { timeoutMs: readTimeoutMs }, policy.compatibility);
+    });
   });
 
   return async (workload, pinned = [], others = []) => {
@@ -72,7 +67,7 @@ export function liveConfiguration({
     const objects = [...referenced, ...copies.slice(0, maxObjectsPerReview)];
     const reads = objects.map((object) =>
       // The flow is the namespace of the workload, so that no read waits in the queue of another namespace.
-      reader.read(object, workload.namespace).catch((cause: unknown) => {
+      read(`${workload.namespace} ${configKey(object)}`).catch((cause: unknown) => {
         throw new UnreadError(unreadReason(cause, object), { cause });
       }),
     );

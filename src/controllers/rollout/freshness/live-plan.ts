@@ -1,6 +1,6 @@
 import type { ConfirmedRecord, ListedConfigs } from "../../../cache/live/listed-configs.ts";
-import { type LegacyRead, liveLookup, readLegacy } from "../../../cache/live/live-configs.ts";
-import { createLiveReader } from "../../../cache/live/live-reader.ts";
+import { type LegacyRead, liveLookup, readLegacy, readStoredConfig } from "../../../cache/live/live-configs.ts";
+import { readEach, sharedReads } from "../../../cache/live/shared-reads.ts";
 import { readWithBorrowedTemplate } from "../../../cache/workloads/workload-reads.ts";
 import { isVerified, legacyVerificationOf, needsLegacyVerification } from "../../../domain/config/legacy-hash.ts";
 import { grantedObjects } from "../../../domain/config/tracked-references.ts";
@@ -156,9 +156,9 @@ export function createLiveReads({
   readonly signal: AbortSignal;
 }): LiveReads {
   const bounds = { timeoutMs, signal };
-  const reader = createLiveReader({ client, compatibility: policy.compatibility, bounds, concurrency });
+  const read = sharedReads((key) => readStoredConfig(client, parseStoredKey(key), bounds, policy.compatibility));
   const readAll = async (objects: readonly StoredName[]) => {
-    const found = await reader.readAll(objects);
+    const found = await readEach(objects.map(configKey), read, concurrency);
     for (const [key, config] of found) if (config !== undefined && !config.isCopy) onFound(parseStoredKey(key));
     return found;
   };
@@ -182,7 +182,7 @@ export function createLiveReads({
       return liveLookup(new Map([...found, ...confirmed]), cached, syncedUpTo);
     },
     exist: async (objects) => {
-      const configs = await Promise.all(objects.map((object) => reader.read(parseStoredKey(configKey(object)))));
+      const configs = await Promise.all(objects.map((object) => read(configKey(object))));
       return configs.every((config) => config !== undefined);
     },
     workload: async (before) => {
