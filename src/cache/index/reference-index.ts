@@ -19,7 +19,7 @@ export class ReferenceIndex {
   readonly #configs = new Map<string, readonly string[]>();
   readonly #readers = new Map<string, Readers>();
 
-  /** Replaces the objects that a workload reads. The cost is proportional to the old and new keys. Same keys: no change. */
+  /** Replaces the objects that a workload reads; none: removes it. The cost is proportional to the old and new keys. Same keys: no change. */
   set(workloadKey: string, configKeys: readonly string[]): void {
     const before = this.#configs.get(workloadKey) ?? [];
     const keys = new Set(configKeys);
@@ -31,11 +31,6 @@ export class ReferenceIndex {
     for (const key of configs) this.#addReader(key, workload);
     if (configs.length === 0) this.#configs.delete(workload);
     else this.#configs.set(workload, configs);
-  }
-
-  /** Removes a workload. The cost is proportional to its keys. */
-  delete(workloadKey: string): void {
-    this.set(workloadKey, []);
   }
 
   /** Returns the keys of the workloads that read an object. Do not change the index while you iterate over them. */

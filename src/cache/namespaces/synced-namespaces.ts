@@ -54,27 +54,26 @@ export class SyncedNamespaces {
 
   /** Reports whether each namespace is synced or has a failed list, and at least one is synced. */
   get isSettled(): boolean {
-    if (this.#unsynced.size === this.#count) return false;
-    return this.#unsynced.values().every((kinds) => kinds.values().some((reason) => reason !== undefined));
+    // Asked after each list of each namespace, so it ends at the first that is neither.
+    const hasFailed = (kinds: UnlistedKinds) => kinds.values().some((reason) => reason !== undefined);
+    return this.#unsynced.size < this.#count && this.#unsynced.values().every(hasFailed);
   }
 
   /** Number of namespaces with a failed list. */
   get failureCount(): number {
-    return [...this.#reasons()].length;
+    return this.#reasons().length;
   }
 
   /** Returns one line for each namespace with a failed list: at most 10, and the number of others. */
   lines(): readonly string[] {
-    const all = [...this.#reasons()];
+    const all = this.#reasons();
     if (all.length <= maxLines) return all;
     return [...all.slice(0, maxLines), `and ${all.length - maxLines} more namespaces`];
   }
 
-  *#reasons(): Iterable<string> {
-    for (const kinds of this.#unsynced.values()) {
-      const reason = kinds.values().find((each) => each !== undefined);
-      if (reason !== undefined) yield reason;
-    }
+  /** Returns the first reason of each namespace with a failed list. */
+  #reasons(): readonly string[] {
+    return [...this.#unsynced.values()].flatMap((kinds) => kinds.values().find((each) => each !== undefined) ?? []);
   }
 }
 
