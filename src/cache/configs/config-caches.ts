@@ -18,7 +18,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { setLatest } from "../../lib/latest-entries.ts";
 import type { Logger } from "../../telemetry/logging/log.ts";
 import type { OwnerIndex } from "../index/owner-index.ts";
-import { KindCache, type ListListener, type Watch } from "../store/kind-cache.ts";
+import { KindCache } from "../store/kind-cache.ts";
 import { type NamespaceExceeded, type NamespaceLimits, SharedLists } from "../store/namespace-limits.ts";
 import type { StoreChange } from "../store/store.ts";
 import { ProviderClasses } from "./mounted-classes.ts";
@@ -103,67 +103,48 @@ export function configCaches(options: Options, namespaceLimits: NamespaceLimits)
   return {
     ConfigMap: cache("ConfigMap", resources.configMaps),
     Secret: cache("Secret", resources.secrets, withoutHelmReleases),
-    SecretProviderClass: options.providerClasses ? new ProviderClassCache(options, namespaceLimits) : undefined,
+    SecretProviderClass: options.providerClasses ? providerClassCache(options, namespaceLimits) : undefined,
   };
 }
 
+/** What the caches need of SecretProviderClasses, as of the other kinds. */
+type ProviderClassCache = Pick<ConfigCache, "kind" | "size" | "get" | "valuesIn" | "syncedUpTo" | "run">;
+
 /**
- * The content of SecretProviderClasses, from the status object that the driver writes for each Pod. Empty while the driver is not
- * installed.
+ * Creates the cache of SecretProviderClasses, from the status object that the driver writes for each Pod. Kind, size and lists are those of
+ * these objects. Empty while the driver is not installed.
  */
-class ProviderClassCache {
-  readonly #statuses: KindCache<KubeObject & PodStatusObject, PodStatus>;
-  readonly #classes: ProviderClasses;
-
-  constructor({ namespaces, log, clock, onConfigChange }: Options, namespaceLimits: NamespaceLimits) {
-    this.#classes = new ProviderClasses(onConfigChange);
-    this.#statuses = new KindCache({
-      resource: resources.secretProviderClassPodStatuses,
-      mayBeAbsent: true,
-      namespaces,
-      transform: (object, held) => {
-        const status = toPodStatus(object, clock.wall() / 1000, held);
-        if (held !== undefined && samePodStatus(held, status)) return held;
-        const leftOut = (limitExceeded: NamespaceExceeded): PodStatus => ({ ...status, className: "", limitExceeded });
-        return namespaceLimits.fit(held, status, leftOut);
-      },
-      same: samePodStatus,
-      onChange: (change) => this.#classes.update(change),
-      onReplaced: namespaceLimits.record,
-      shouldRelist: () => namespaceLimits.hasRoomAnywhere,
-      log,
-    });
-  }
-
-  /** The watched kind, for messages. */
-  get kind(): string {
-    return this.#statuses.kind;
-  }
-
-  /** Number of Pod status objects. */
-  get size(): number {
-    return this.#statuses.size;
-  }
-
-  /** Returns a class; undefined if no Pod mounts it. */
-  get(namespace: string, name: string): Config | undefined {
-    return this.#classes.get(namespace, name);
-  }
-
-  /** Returns the classes that Pods of a namespace mount. */
-  valuesIn(namespace: string): Iterable<Config> {
-    return this.#classes.valuesIn(namespace);
-  }
-
-  /** See {@link KindCache.syncedUpTo}. */
-  syncedUpTo(namespace: string): number {
-    return this.#statuses.syncedUpTo(namespace);
-  }
-
-  /** See {@link KindCache.run}. */
-  run(watch: Watch, signal: AbortSignal, listener: ListListener): Promise<void>[] {
-    return this.#statuses.run(watch, signal, listener);
-  }
+function providerClassCache(
+  { namespaces, log, clock, onConfigChange }: Options,
+  namespaceLimits: NamespaceLimits,
+): ProviderClassCache {
+  const classes = new ProviderClasses(onConfigChange);
+  const statuses = new KindCache<KubeObject & PodStatusObject, PodStatus>({
+    resource: resources.secretProviderClassPodStatuses,
+    mayBeAbsent: true,
+    namespaces,
+    transform: (object, held) => {
+      const status = toPodStatus(object, clock.wall() / 1000, held);
+      if (held !== undefined && samePodStatus(held, status)) return held;
+      const leftOut = (limitExceeded: NamespaceExceeded): PodStatus => ({ ...status, className: "", limitExceeded });
+      return namespaceLimits.fit(held, status, leftOut);
+    },
+    same: samePodStatus,
+    onChange: (change) => classes.update(change),
+    onReplaced: namespaceLimits.record,
+    shouldRelist: () => namespaceLimits.hasRoomAnywhere,
+    log,
+  });
+  return {
+    kind: statuses.kind,
+    get size() {
+      return statuses.size;
+    },
+    get: (namespace, name) => classes.get(namespace, name),
+    valuesIn: (namespace) => classes.valuesIn(namespace),
+    syncedUpTo: (namespace) => statuses.syncedUpTo(namespace),
+    run: (watch, signal, listener) => statuses.run(watch, signal, listener),
+  };
 }
 
 const maxKept = 1_000;
