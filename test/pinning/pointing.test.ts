@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Container, PodSpec } from "#kubernetes";
-import { mirrorAnnotation, pinsOfPod, pointPod } from "../../src/domain/pinning/pod-pins.ts";
+import { mirrorAnnotation, pinsOf, pointPod } from "../../src/domain/pinning/pod-pins.ts";
 import { pinnedAnnotation } from "../../src/domain/references/annotations.ts";
 import { limits } from "../../src/domain/references/references.ts";
 import { webhookConfiguration } from "../../src/webhook/certificates/configuration.ts";
@@ -148,7 +148,7 @@ describeOnControlPlane("a new Pod with pins", (cluster) => {
     const property = fc.asyncProperty(randomPodSpec, randomPins, async (spec, text) => {
       const annotations = { [pinnedAnnotation]: text };
       const pod = { metadata: { annotations }, spec };
-      const pins = pinsOfPod(pod);
+      const pins = pinsOf(pod);
       const expected = pins === undefined ? pod : patched(pod, pointPod(pod, pins));
       const created = await create(unpointed, expected.spec, annotations);
       expect(await create(byPolicy, spec, annotations)).toEqual(created);

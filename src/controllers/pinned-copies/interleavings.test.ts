@@ -9,7 +9,7 @@ import { viewOfReferences } from "../../domain/config/view-of-references.ts";
 import { kinds } from "../../domain/model/kinds/apps-kinds.ts";
 import { toWorkload } from "../../domain/model/workload.ts";
 import { collectCopies, unusedMs } from "../../domain/pinning/collect.ts";
-import { pinsOfTemplate } from "../../domain/pinning/pod-pins.ts";
+import { pinsOf } from "../../domain/pinning/pod-pins.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { storeCopies } from "../../pinning/store-copies.ts";
@@ -186,7 +186,7 @@ function copiesExist({ server, log }: Run): void {
   const { storage } = server.registry;
   const copies = new Set(storage.list(resources.configMaps, "default").map(({ metadata }) => metadata.name));
   for (const deployment of storage.list(resources.deployments, "default")) {
-    const pins = pinsOfTemplate(templateOf(deployment)) ?? new Map<string, string>();
+    const pins = pinsOf(templateOf(deployment)) ?? new Map<string, string>();
     for (const copy of pins.values()) {
       if (!copies.has(copy)) throw new Error(`${copy} does not exist:\n${log.join("\n")}`);
     }

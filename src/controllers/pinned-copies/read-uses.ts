@@ -10,7 +10,7 @@ import {
   type StoredCopy,
 } from "../../domain/pinning/collect.ts";
 import { isNamedByContent } from "../../domain/pinning/pinned-lookup.ts";
-import { isUnpinned, namesInTemplate, pinsOfTemplate, referencedNames } from "../../domain/pinning/pod-pins.ts";
+import { isUnpinned, namesInTemplate, pinsOf, referencedNames } from "../../domain/pinning/pod-pins.ts";
 import { podOwner } from "../../domain/pods/pod-owner.ts";
 import { pinnedCopyLabel, unusedSince } from "../../domain/references/annotations.ts";
 import { valueAtPointer } from "../../domain/syntax/json.ts";
@@ -83,7 +83,7 @@ export class UsesRead implements CopyUses {
       this.#revisionsInUse.add(valueAtPointer(object, `/status/${field}`));
     }
     if (deletionTimestamp) return;
-    for (const [source, copy] of pinsOfTemplate(template) ?? []) {
+    for (const [source, copy] of pinsOf(template) ?? []) {
       if (!this.#copies.has(copy)) this.lost.push({ row, workload, source, copy });
     }
   }

@@ -11,9 +11,8 @@ import {
   mirrorAnnotation,
   namesInTemplate,
   type PodPins,
-  pinsOfPod,
-  pinsOfTemplate,
-  podPins,
+  pinsOf,
+  pinsRead,
   pointPod,
   referencedNames,
 } from "./pod-pins.ts";
@@ -38,7 +37,7 @@ function reading(mounted: string, ...env: readonly string[]): PodSpec {
 
 const root = { configMap: { name: "kube-root-ca.crt" } };
 
-describe("podPins", () => {
+describe("pinsRead", () => {
   it.each<[string, PodSpec | undefined, readonly Pins[], PodPins]>([
     [
       "only copies of the newest revision",
@@ -98,12 +97,12 @@ describe("podPins", () => {
     ],
     ["nothing of empty pins", reading("page"), [new Map()], { state: "unpinned", revision: undefined, live: [] }],
   ])("judges a Pod that reads %s", (_, spec, pins, expected) => {
-    expect(podPins(spec, pins)).toEqual(expected);
+    expect(pinsRead(configMapsOf(spec), pins)).toEqual(expected);
   });
 
   it("finds copies in every field that a Pod can be pointed by", () => {
     const one = (spec: Partial<PodSpec>) =>
-      podPins({ containers: [], ...spec }, [new Map([["page", "page-aaaaaaaaaa"]])]);
+      pinsRead(configMapsOf({ containers: [], ...spec }), [new Map([["page", "page-aaaaaaaaaa"]])]);
     const name = "page-aaaaaaaaaa";
     const env = [{ name: "A", valueFrom: { configMapKeyRef: { name, key: "a" } } }];
     for (const spec of [
@@ -155,7 +154,7 @@ const podOf = (spec: PodSpec, annotations: Record<string, string>): Pod => ({ me
 
 /** Returns a Pod that is pointed once. */
 function pointed(pod: Pod): Pod {
-  const pins = pinsOfPod(pod);
+  const pins = pinsOf(pod);
   return pins === undefined ? pod : patched(pod, pointPod(pod, pins));
 }
 
@@ -176,8 +175,8 @@ describe("pointPod", () => {
 
   it("leaves Pods alone that have no annotation, no spec, or that are mirrors of files", () => {
     const spec: PodSpec = { containers: [], volumes: [{ name: "v", configMap: { name: "web" } }] };
-    expect(pinsOfPod({})).toBeUndefined();
-    expect(pinsOfPod(podOf(spec, {}))).toBeUndefined();
+    expect(pinsOf({})).toBeUndefined();
+    expect(pinsOf(podOf(spec, {}))).toBeUndefined();
     const pins = new Map([["web", "web-0123456789"]]);
     expect(pointPod({}, pins)).toEqual([]);
     expect(pointPod(podOf(spec, { [mirrorAnnotation]: "x" }), pins)).toEqual([]);
@@ -278,7 +277,7 @@ describe("namesInTemplate", () => {
 
   it("returns the copies of an annotation in a form that this version does not know", () => {
     expect(namesInTemplate(template('{"web":{"copy":"web-0123456789"}}'))).toContain("web-0123456789");
-    expect(pinsOfTemplate(template('{"web":{"copy":"web-0123456789"}}'))).toBeUndefined();
+    expect(pinsOf(template('{"web":{"copy":"web-0123456789"}}'))).toBeUndefined();
   });
 
   it.each([undefined, null, {}, { metadata: null }, template(7), { metadata: { annotations: [] } }])(

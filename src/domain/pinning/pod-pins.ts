@@ -1,7 +1,7 @@
 import type { Pod, PodSpec } from "#kubernetes";
 import { podReferences } from "../model/pod-references.ts";
 import { pinnedAnnotation } from "../references/annotations.ts";
-import { type JsonPatch, valueAtPointer } from "../syntax/json.ts";
+import { fieldsOf, type JsonPatch, valueAtPointer } from "../syntax/json.ts";
 import { neverPinned } from "./pin-request.ts";
 import { type Pins, parsePins } from "./pinned-lookup.ts";
 
@@ -21,14 +21,10 @@ export interface PodPins {
 }
 
 /**
- * Returns which copies a Pod reads. Only the references of its spec decide, because Kubernetes rejects changes of them after the Pod is created.
- * `revisions` are the pins of the revisions that the Pod may belong to. The first revision that fits is returned.
+ * Returns which copies a Pod reads that references ConfigMaps with these `names`. Only the references of its spec decide, because Kubernetes
+ * rejects changes of them after the Pod is created. `revisions` are the pins of the revisions that the Pod may belong to. The first revision
+ * that fits is returned.
  */
-export function podPins(spec: PodSpec | undefined, revisions: readonly Pins[]): PodPins {
-  return pinsRead(configMapsOf(spec), revisions);
-}
-
-/** Returns the same as {@link podPins} for the names of the ConfigMaps that a Pod references. */
 export function pinsRead(names: ReadonlySet<string>, revisions: readonly Pins[]): PodPins {
   const found = revisions.findIndex((pins) => pins.size > 0 && pins.values().every((copy) => names.has(copy)));
   const sources = found === -1 ? revisions : revisions.slice(found, found + 1);
@@ -44,8 +40,9 @@ export function pinsRead(names: ReadonlySet<string>, revisions: readonly Pins[])
  * answer. A Pod that reads some copies was pointed, and another webhook has added a container later.
  */
 export function isUnpinned(pod: Pod): boolean {
-  const pins = pinsOfPod(pod);
-  return pins !== undefined && pointPod(pod, pins).length > 0 && podPins(pod.spec, [pins]).state === "unpinned";
+  const pins = pinsOf(pod);
+  if (pins === undefined || pointPod(pod, pins).length === 0) return false;
+  return configMapsOf(pod.spec).isDisjointFrom(new Set(pins.values()));
 }
 
 /** Returns the names of the ConfigMaps that a pod spec references. */
@@ -60,12 +57,6 @@ export function configMapsOf(spec: PodSpec | undefined): ReadonlySet<string> {
 
 /** Annotation of a Pod that the kubelet made from a file. The API server rejects such a Pod if it references a ConfigMap. */
 export const mirrorAnnotation = "kubernetes.io/config.mirror";
-
-/** Returns the pins of a Pod; undefined without a well-formed annotation. */
-export function pinsOfPod({ metadata }: Pod): Pins | undefined {
-  const text = metadata?.annotations?.[pinnedAnnotation];
-  return text === undefined ? undefined : parsePins(text);
-}
 
 /**
  * Returns the patch that points a new Pod at its copies: volumes, projected volumes, and the environment of containers and
@@ -144,16 +135,13 @@ export function namesInTemplate(template: unknown): ReadonlySet<string> {
   return new Set([...(text?.split(separators) ?? []), ...referencedNames(valueAtPointer(template, "/spec"))]);
 }
 
-/** Returns the pins of a pod template; undefined without a well-formed annotation. */
-export function pinsOfTemplate(template: unknown): Pins | undefined {
-  const text = pinsText(template);
+/** Returns the pins of a Pod or pod template; undefined without a well-formed annotation. */
+export function pinsOf(podOrTemplate: unknown): Pins | undefined {
+  const text = pinsText(podOrTemplate);
   return text === undefined ? undefined : parsePins(text);
 }
 
-function pinsText(template: unknown): string | undefined {
-  const annotations = valueAtPointer(template, "/metadata/annotations") as
-    | Readonly<Record<string, unknown>>
-    | undefined;
-  const text = annotations?.[pinnedAnnotation];
+function pinsText(podOrTemplate: unknown): string | undefined {
+  const text = fieldsOf(valueAtPointer(podOrTemplate, "/metadata/annotations"))[pinnedAnnotation];
   return typeof text === "string" ? text : undefined;
 }

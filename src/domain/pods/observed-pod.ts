@@ -1,6 +1,6 @@
 import type { Container, ContainerStatus, Pod, PodSpec } from "#kubernetes";
 import { podReferences } from "../model/pod-references.ts";
-import { pinsOfPod } from "../pinning/pod-pins.ts";
+import { pinsOf } from "../pinning/pod-pins.ts";
 import type { ConfigName, Reference } from "../references/references.ts";
 import { fieldsOf, textOf } from "../syntax/json.ts";
 import { quoted } from "../syntax/names.ts";
@@ -127,7 +127,7 @@ export function containersOf(
   config: ReadConfig,
 ): readonly LiveContainer[] {
   const namespace = pod.metadata?.namespace ?? "";
-  const copies = new Set(pinsOfPod(pod)?.values());
+  const copies = new Set(pinsOf(pod)?.values());
   const isLive = (object: ConfigName) =>
     config.includes(object) && !(object.kind === "ConfigMap" && copies.has(object.name));
   const read = (containers: readonly Container[] = [], statuses: readonly ContainerStatus[] = []) =>

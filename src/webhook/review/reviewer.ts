@@ -17,7 +17,7 @@ import { isKubectlUndo } from "../../domain/model/undo-request.ts";
 import { toWorkloadIfValid } from "../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
-import { pinsOfPod, pointPod } from "../../domain/pinning/pod-pins.ts";
+import { pinsOf, pointPod } from "../../domain/pinning/pod-pins.ts";
 import { isHaltedFor } from "../../domain/plan/stored-batches.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
@@ -228,7 +228,7 @@ function createsPod({ kind, operation, subResource, object }: AdmissionRequest):
 export function reviewPod({ object }: AdmissionRequest): PodReview {
   // The API server has checked the types.
   const pod = object as Pod;
-  const pins = pinsOfPod(pod);
+  const pins = pinsOf(pod);
   const patch = pins && pointPod(pod, pins);
   return patch === undefined || patch.length === 0
     ? { patch: undefined, warnings: [], outcome: "current" }
