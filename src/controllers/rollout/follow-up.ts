@@ -1,7 +1,6 @@
 // What follows from a run beside its write: notes on the workload, and the Pods that keep it from its return.
 import { rolloutResult } from "../../domain/pacing/rollout-result.ts";
-import { isPinned } from "../../domain/pinning/pin-request.ts";
-import { withRejected } from "../../domain/pinning/rejections.ts";
+import { wantedOf } from "../../domain/plan/plan.ts";
 import { type Verdict, verdictOf } from "../../domain/plan/verdict.ts";
 import { type Rules, rulesFor } from "../../domain/policy/rules.ts";
 import { mayHaveStuckPods, replaceStuckPods } from "./apply/replace-stuck-pods.ts";
@@ -46,9 +45,8 @@ function verdictNow(
   options: ReconcileOptions,
 ): Verdict | undefined {
   const moment = momentOf(memory, findings, workload, options);
-  const isPinnedBack = workload.rejected !== undefined && isPinned(workload, rules);
-  const isRolledBack = isPinnedBack && withRejected(workload, options.caches.lookup, rules).kept.size > 0;
-  return verdictOf(plan, rolloutResult(workload, rules.pacing, moment), isRolledBack);
+  const { kept } = wantedOf(workload, options.caches.lookup, rules, undefined);
+  return verdictOf(plan, rolloutResult(workload, rules.pacing, moment), kept.size > 0);
 }
 
 /** Returns the end of the last rollout of a workload after a run, if it is news. */

@@ -25,12 +25,10 @@ export function pinnedLookup(
   keeps: (name: string) => boolean,
   before = workload,
 ): PinnedLookup {
-  const pins = workload.pinned === undefined ? undefined : parsePins(workload.pinned);
-  if (pins === undefined) return { lookup, kept: new Set(), unusable: [] };
-  const { namespace } = workload;
+  const { namespace, pinned } = workload;
   const kept = new Map<string, ReturnType<Lookup>>();
   const unusable: string[] = [];
-  for (const [name, copy] of pins) {
+  for (const [name, copy] of pinsIn(pinned)) {
     const references = referencesTo(workload, name);
     if (references.length === 0 || !keeps(name)) continue;
     const live = lookup("ConfigMap", namespace, name);
@@ -87,7 +85,7 @@ export function uncachedCopies(
   cached: Lookup,
 ): readonly StoredName[] {
   const { namespace } = workload;
-  const pins = annotations.flatMap((text) => [...((text !== undefined && parsePins(text)) || [])]);
+  const pins = annotations.flatMap((text) => [...pinsIn(text)]);
   const named = pins.filter(([source]) => referencesTo(workload, source).length > 0).map(([, copy]) => copy);
   return [...new Set(named)]
     .filter((name) => !cached("ConfigMap", namespace, name)?.isCopy)
@@ -123,8 +121,7 @@ export interface ReadablePins {
  */
 export function readablePins(workload: Workload, before: Workload | undefined, lookup: Lookup): ReadablePins {
   const { pinned } = workload;
-  const pins = pinned === undefined ? undefined : parsePins(pinned);
-  if (pins === undefined) return { pinned, live: [] };
+  const pins = pinsIn(pinned);
   const earlier = pinsIn(before?.pinned);
   const isEarlier = (name: string) => pins.get(name) === earlier.get(name);
   const live = [
@@ -219,7 +216,10 @@ export interface CopyContent {
 }
 
 /** Returns what a pinned copy of `config` contains for these references to it. Keys that do not exist are left out. */
-export function copyContent(references: readonly Reference[], config: Config | undefined): CopyContent {
+export function copyContent(
+  references: readonly Pick<Reference, "reads" | "keys">[],
+  config: Config | undefined,
+): CopyContent {
   if (config === undefined) return { data: [], binaryData: [], digest: digestOfLines([]) };
   const wanted = new Set<string>();
   const envOnly = new Set<string>();
@@ -228,18 +228,14 @@ export function copyContent(references: readonly Reference[], config: Config | u
     else if (reads === "env") for (const key of keysOf(config, "data")) envOnly.add(key);
     else if (reads === "files") for (const key of keysOf(config)) wanted.add(key);
   }
-  const inData = keysOf(config, "data");
-  const inBinary = config.keys.slice(config.binaryFrom);
-  const data = inData.filter((key) => wanted.has(key) || envOnly.has(key));
-  const binaryData = inBinary.filter((key) => wanted.has(key));
+  const data = keysOf(config, "data").filter((key) => wanted.has(key) || envOnly.has(key));
+  const binaryData = config.keys.slice(config.binaryFrom).filter((key) => wanted.has(key));
   return { data, binaryData, digest: contentDigest(config, data, binaryData) };
 }
 
 /** Returns the content of a whole object, such as a pinned copy that is to be verified. */
 export function wholeContent(config: Config): CopyContent {
-  const data = keysOf(config, "data");
-  const binaryData = config.keys.slice(config.binaryFrom);
-  return { data, binaryData, digest: contentDigest(config, data, binaryData) };
+  return copyContent([{ reads: "files", keys: "all" }], config);
 }
 
 /** Returns the fields of `source` that a copy with this content has. */

@@ -6,11 +6,6 @@ import { configKey } from "../references/references.ts";
 import { readAsCopy } from "./pin-request.ts";
 import { type PinnedLookup, pinnedLookup, pinsIn, referencesTo } from "./pinned-lookup.ts";
 
-/** Returns the lookup of a workload that rejects nothing. */
-export function nothingRejected(lookup: Lookup): PinnedLookup {
-  return { lookup, kept: new Set(), unusable: [] };
-}
-
 /** Returns the lookup of what new Pods are to read: a ConfigMap whose live content is rejected is read as its pinned copy. */
 export function withRejected(workload: Workload, lookup: Lookup, rules: Rules): PinnedLookup {
   const rejected = parseRejected(workload.rejected);

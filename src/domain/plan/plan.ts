@@ -21,13 +21,7 @@ import {
   unusableCopies,
 } from "../pinning/pin-request.ts";
 import { type PinnedLookup, pinnedLookup } from "../pinning/pinned-lookup.ts";
-import {
-  formatRejected,
-  nothingRejected,
-  parseRejected,
-  rejectionDigest,
-  withRejected,
-} from "../pinning/rejections.ts";
+import { formatRejected, parseRejected, rejectionDigest, withRejected } from "../pinning/rejections.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
 import { isOptedIn, type Rules } from "../policy/rules.ts";
 import { configKey } from "../references/references.ts";
@@ -52,8 +46,9 @@ export interface Wanted extends PinnedLookup {
 /** Returns what new Pods of a workload are to read: not what was rolled back. */
 export function wantedOf(stored: Workload, live: Lookup, rules: Rules, legacy: Moment["legacy"]): Wanted {
   const workload = withLegacyVerification(stored, legacy);
-  const hasRejected = workload.rejected !== undefined && isPinned(workload, rules);
-  return { workload, ...(hasRejected ? withRejected(workload, live, rules) : nothingRejected(live)) };
+  if (workload.rejected === undefined || !isPinned(workload, rules))
+    return { workload, lookup: live, kept: new Set(), unusable: [] };
+  return { workload, ...withRejected(workload, live, rules) };
 }
 
 /** Returns what is due, with its warnings. Without a moment, a workload is not new, and the pause of Stakater Reloader stays, as in a webhook. */
