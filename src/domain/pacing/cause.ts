@@ -3,13 +3,11 @@
 import type { RolloutEdit } from "../outcomes/outcomes.ts";
 import { type ConfigKind, configKinds } from "../references/references.ts";
 import { fieldsOf } from "../syntax/json.ts";
-import { parseTime } from "../syntax/time.ts";
+import { formatTime, parseTime } from "../syntax/time.ts";
+import { digitsOf } from "./requested-holds.ts";
 
-/** The digits of the hash that the annotation repeats, and the most characters of the reason. */
-const hashDigits = 16;
+/** The most characters of the reason, names of objects and keys, and bytes of the annotation. */
 const maxReason = 400;
-
-/** The most names of objects and keys, and the most bytes of the annotation. */
 const maxNames = 10;
 const maxBytes = 1_024;
 
@@ -27,8 +25,11 @@ export interface Cause {
 
 /** Returns the annotation that records a rollout to a hash, at most 1 KiB. Edits that do not fit are missing. */
 export function writeCause(hash: string, { at, why, edits, heldBy }: Cause): string {
-  const named = firstNames(edits).map((edit) => ({ ...edit, at: formatTime(edit.at) }));
-  const record = { hash: digitsOf(hash), at: formatTime(at), why: why.slice(0, maxReason), edits: named, heldBy };
+  const named = firstNames(edits).map((edit) => ({
+    ...edit,
+    at: edit.at === undefined ? undefined : formatTime(edit.at),
+  }));
+  const record = { hash: firstDigits(hash), at: formatTime(at), why: why.slice(0, maxReason), edits: named, heldBy };
   for (;;) {
     const text = JSON.stringify(record);
     if (Buffer.byteLength(text) <= maxBytes) return text;
@@ -53,7 +54,7 @@ function firstNames(edits: readonly RolloutEdit[]): readonly RolloutEdit[] {
  */
 export function parseCause(hash = "", annotation: string | undefined): Cause | undefined {
   const written = readCause(annotation);
-  return written?.digits === digitsOf(hash) ? written.cause : undefined;
+  return written?.digits === firstDigits(hash) ? written.cause : undefined;
 }
 
 /**
@@ -95,11 +96,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Returns a time in whole seconds, as in the API. */
-function formatTime(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : `${new Date(at).toISOString().slice(0, 19)}Z`;
-}
-
-function digitsOf(hash: string): string {
-  return hash.slice(hash.indexOf(":") + 1).slice(0, hashDigits);
+/** Returns the digits of a hash that an annotation about its rollout repeats. */
+export function firstDigits(hash: string): string {
+  return digitsOf(hash).slice(0, 16);
 }

@@ -6,9 +6,9 @@ import { type ContainerExit, describeStuck } from "../pods/observed-pod.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { readPolicyValue } from "../policy/policy-rows.ts";
 import { quoted } from "../syntax/names.ts";
-import { formatDuration } from "../syntax/time.ts";
+import { formatDuration, formatTime } from "../syntax/time.ts";
+import { firstDigits } from "./cause.ts";
 import type { Moment } from "./moment.ts";
-import { digitsOf } from "./requested-holds.ts";
 import { hasSoaked, isEditedSinceRollout, lastRolloutAt, resumedAfter } from "./rollout-time.ts";
 
 /** The result of the last rollout by Wave. */
@@ -87,9 +87,6 @@ export function rolloutDeadline(
 export type FailedAlertFacts = Pick<Workload, "recordedHash" | "rolledAt" | "templateEditedAt" | "templateWrite"> &
   Partial<Pick<Workload, "failedAlert" | "policy">>;
 
-/** The digits of the hash that the annotation repeats, and the most characters of the name of an alert. */
-const hashDigits = 16;
-
 /** Limit of the name of an alert, in characters. */
 export const maxAlertName = 200;
 
@@ -127,5 +124,5 @@ export function failedAlertOf(
 }
 
 function rolloutId(hash: string, rolledAt: number): string {
-  return `${digitsOf(hash).slice(0, hashDigits)} ${new Date(rolledAt * 1000).toISOString().replace(".000Z", "Z")}`;
+  return `${firstDigits(hash)} ${formatTime(rolledAt * 1000)}`;
 }

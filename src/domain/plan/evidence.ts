@@ -4,6 +4,7 @@ import { findConfig, type Lookup } from "../config/view-of-references.ts";
 import { hasOneTemplate, type TemplateWrite, type Workload } from "../model/workload-shape.ts";
 import type { ListedPods, Moment } from "../pacing/moment.ts";
 import { type ConfigName, configKey, type Reference } from "../references/references.ts";
+import { formatTime } from "../syntax/time.ts";
 
 /**
  * Whether the Pods of a workload read what is live. "unlisted": a list of its Pods, with the resourceVersion `upTo` or a later one, may prove
@@ -144,10 +145,9 @@ function scheduledAtOf(pods: ListedPods | undefined): number {
 
 /** Returns that Pods may run an earlier configuration, why, and the next step. `toRoll`: the arguments of `wave roll`. */
 export function unprovenText({ changedAt, podsAt }: UnprovenTimes, toRoll: string): string {
-  const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
   const why =
     changedAt === 0 || podsAt === 0
       ? "The API does not show what they read"
-      : `The configuration changed at ${time(changedAt)}, and the oldest Pod was scheduled at ${time(podsAt)}`;
+      : `The configuration changed at ${formatTime(changedAt * 1000)}, and the oldest Pod was scheduled at ${formatTime(podsAt * 1000)}`;
   return `The Pods may run an earlier configuration. ${why}. To restart the Pods, run: wave roll ${toRoll}`;
 }

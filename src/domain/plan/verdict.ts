@@ -6,7 +6,7 @@ import { holdRows } from "../pacing/holds.ts";
 import type { RolloutResult } from "../pacing/rollout-result.ts";
 import { type ConfigName, configKey, parseConfigKey } from "../references/references.ts";
 import { fieldsOf, textOf } from "../syntax/json.ts";
-import { parseTime } from "../syntax/time.ts";
+import { formatTime, parseTime } from "../syntax/time.ts";
 
 /** The state of a workload that is not current, as `wave list` names it. Never contains a key or a value. */
 export interface Verdict {
@@ -100,11 +100,6 @@ export function parseVerdict(annotation: string | undefined): PublishedVerdict |
 
 function isWord(value: unknown): value is string {
   return typeof value === "string" && /^[A-Za-z]{1,40}$/.test(value);
-}
-
-/** Returns a time in whole seconds, as in the API. */
-function formatTime(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
 /** The annotation of the Lease. The leader writes it when it renews the Lease, so it costs no write. */

@@ -1,4 +1,5 @@
 // domain/pods: what running Pods have read, and when that must be repaired. Knows workloads and references, no plan. Pure.
+import { formatTime } from "../syntax/time.ts";
 
 /**
  * A time in which the live configuration differed from that of a recorded hash. A Pod with this hash whose containers started in it
@@ -51,8 +52,8 @@ export function endOf({ to }: Span): number {
  */
 export function formatSpans(hash: string | undefined, spans: readonly Span[]): string {
   const texts = mergeSpans(spans).map(({ from, to }) => {
-    const end = to === undefined ? "" : secondText(Math.ceil(to / 1000));
-    return `${secondText(Math.floor(from / 1000))}/${end}`;
+    const end = to === undefined ? "" : formatTime(Math.ceil(to / 1000) * 1000);
+    return `${formatTime(from)}/${end}`;
   });
   return `${hash ?? ""} ${texts.join(",")}`;
 }
@@ -81,10 +82,6 @@ const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
 const spanForm = new RegExp(`^(${time})/(${time})?$`);
 /** Longer than a hash and the longest list of spans. */
 const maxTextLength = 600;
-
-function secondText(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace(/\.\d+Z$/, "Z");
-}
 
 /** A shorter span is only kept in memory, in milliseconds: each note is a write. */
 export const noteAfterMs = 30_000;

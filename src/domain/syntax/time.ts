@@ -7,6 +7,11 @@ export function parseTime(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
+/** Returns a time, in milliseconds since the epoch, in whole seconds as in the API. */
+export function formatTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
 /** A time with the name of the person who wrote it; "" if the name is unknown. */
 interface SignedTime {
   readonly at: number;
