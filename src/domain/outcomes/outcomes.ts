@@ -128,28 +128,23 @@ export interface Held {
   readonly changed?: readonly ConfigName[] | undefined;
 }
 
+const dueOutcomes = ["firstHash", "recorded", "roll", "cleanUp"] as const;
+
 /** A decision that writes to the workload. */
-export type DueDecision = Extract<Decision, { readonly outcome: "firstHash" | "recorded" | "roll" | "cleanUp" }>;
+export type DueDecision = Extract<Decision, { readonly outcome: (typeof dueOutcomes)[number] }>;
+
+/** Reports whether a plan writes to the workload. */
+export function isDue<Plan extends { readonly outcome: string }>(
+  plan: Plan,
+): plan is Extract<Plan, { readonly outcome: DueDecision["outcome"] }> {
+  return dueOutcomes.some((outcome) => outcome === plan.outcome);
+}
 
 /** Reports whether a plan replaces Pods without another hash, now or after a hold. */
 export function isRollAgain(plan: Decision | Held): boolean {
   const due = plan.outcome === "held" ? plan.due : plan;
   return due.outcome === "roll" && due.again === true;
 }
-
-/** Reports whether a plan writes to the workload. */
-export function isDue<Plan extends { readonly outcome: string }>(
-  plan: Plan,
-): plan is Extract<Plan, { readonly outcome: DueDecision["outcome"] }> {
-  return dueOutcomes.includes(plan.outcome);
-}
-
-const dueOutcomes: readonly string[] = [
-  "firstHash",
-  "recorded",
-  "roll",
-  "cleanUp",
-] satisfies readonly DueDecision["outcome"][];
 
 /** A decision with its reason in one line. */
 export type ExplainedDecision = Decision & { readonly reason: string };
