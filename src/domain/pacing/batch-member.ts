@@ -4,18 +4,16 @@ import { isComplete } from "../model/kind-row.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { HoldReason, IncompleteRollout } from "../outcomes/outcomes.ts";
 import { rejectsLive } from "../pinning/rejections.ts";
-import type { NewPods } from "../pods/new-pods.ts";
 import type { PacingFlags } from "../policy/policy.ts";
 import { isValidator, type Rules } from "../policy/rules.ts";
 import { type ConfigName, parseConfigKey } from "../references/references.ts";
 import { isDnsSubdomain } from "../syntax/names.ts";
-import type { AwaitedContent } from "./awaited-content.ts";
 import type { BatchMember } from "./batches.ts";
 import type { DueWrite } from "./due.ts";
 import type { LastWrite } from "./moment.ts";
 import { storedFailedAlert } from "./rollout-result.ts";
 import { hasSoaked, incompleteRollout } from "./rollout-time.ts";
-import { type Stage, stageOf } from "./stage.ts";
+import { type Stage, type StageFacts, stageOf } from "./stage.ts";
 import { canCheck, validatorStage } from "./validator.ts";
 
 /** Whether a workload is due for a change, or was admitted and is not written yet. Then: whether it was complete before. */
@@ -43,7 +41,7 @@ interface StageContext {
 }
 
 /** What is known about a workload that reads a changed object. Times are milliseconds since the epoch. */
-export interface MemberFacts {
+export interface MemberFacts extends Pick<StageFacts, "completeSince" | "advancedAt" | "newPods"> {
   /** The key by `workloadKey`. */
   readonly key: string;
   readonly workload: Workload;
@@ -61,14 +59,8 @@ export interface MemberFacts {
   readonly isCurrent?: boolean | undefined;
   /** The last write of this process that replaced Pods of this workload; undefined if there is none, or it is not known. */
   readonly lastWrite: WriteForChanges | undefined;
-  /** As in `StageFacts`. */
-  readonly completeSince: number | undefined;
-  /** As in `StageFacts`. */
-  readonly advancedAt: number | undefined;
   /** The longest time for which the last rollout was complete, in milliseconds. */
   readonly completeMs: number;
-  /** What its new Pods show. Default: not known. */
-  readonly newPods?: NewPods | undefined;
   /** The alert by which its last rollout failed, as this process knows. Default: the stored one. */
   readonly failedAlert?: string | undefined;
 }
@@ -87,10 +79,7 @@ interface HeldWrite {
 }
 
 /** A change for one workload. */
-export interface ChangeForMember extends Pick<ObjectChange, "changedAt" | "seenAt"> {
-  /** As in `StageFacts`, for its last rollout at this time. Default: not known. */
-  readonly awaited?: ((startedAt: number) => AwaitedContent | undefined) | undefined;
-}
+type ChangeForMember = Pick<StageFacts, "changedAt" | "seenAt" | "awaited">;
 
 /**
  * Returns a workload as a member of the batches of one change, with its stage. `config` is the key of the object. Undefined if
@@ -124,7 +113,7 @@ function stageAt(
   facts: MemberFacts,
   position: MemberPosition,
   config: string,
-  { changedAt, seenAt, awaited }: ChangeForMember,
+  change: ChangeForMember,
   { lookup, flags, now }: StageContext,
 ): Stage | undefined {
   const { workload, rules, held, isCurrent, lastWrite, completeSince, advancedAt, completeMs, newPods } = facts;
@@ -132,7 +121,8 @@ function stageAt(
   if (typeof position === "object")
     return { state: "progressing", until: now + flags.rolloutTimeoutMs, wasComplete: position.wasComplete };
   // Times of the API are in seconds. A current workload that another process rolled in the second of the change rolled after it.
-  const rolledInItsSecond = isCurrent === true && lastWrite === undefined && workload.rolledAt * 1000 === changedAt;
+  const rolledInItsSecond =
+    isCurrent === true && lastWrite === undefined && workload.rolledAt * 1000 === change.changedAt;
   // Without a write of this process, the write may be held because the hash was removed.
   const isUnexplained = held !== undefined && held.changed === undefined;
   const isCurrentWrite = lastWrite !== undefined && lastWrite.hash === workload.recordedHash;
@@ -142,8 +132,7 @@ function stageAt(
     due: position === "due",
     isDueForIt: held?.changed?.has(config) === true,
     rejected: rejectsLive(workload, lookup, config),
-    changedAt,
-    seenAt,
+    ...change,
     writtenAt: lastWrite?.at,
     rolledInItsSecond,
     reverted,
@@ -155,7 +144,6 @@ function stageAt(
     soaked: hasSoaked(completeMs, flags.soakMs),
     isForOthers: isCurrentWrite && lastWrite.includes?.includes(config) === false,
     resumed: rules.resumedAt,
-    awaited,
   };
   if (!isValidator(workload)) return stageOf(known, flags, now);
   return validatorStage({ ...known, heldBy: held?.reason, blocked: facts.blocked }, flags, now);

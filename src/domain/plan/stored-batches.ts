@@ -62,7 +62,7 @@ function storedFacts(key: string, { workload, rules, plan, observe }: PlannedWor
     // Without a time in the status, the rollout is taken as complete at once, which is soon correct.
     completeSince: workload.rolledAt * 1000,
     completeMs: 0,
-    ...(observe?.() ?? { advancedAt: undefined }),
+    ...observe?.(),
   };
 }
 
