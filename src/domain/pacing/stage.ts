@@ -121,10 +121,10 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   // The write was in progress when the object changed: it finished after the change, but has the state before it.
   if (facts.isDueForIt) return undefined;
   const stored = storedRolloutAt(workload, now);
-  if (facts.rejected) {
-    const rolledAt = Math.max(stored, writtenAt);
-    return resumedAfter(facts.resumed, rolledAt, now) ? undefined : { state: "failed", rolledAt, wasComplete: true };
-  }
+  const rolledAt = Math.max(stored, writtenAt);
+  // A person has seen the failure, or expects it. From then on the rollout shows nothing, until it is complete.
+  const isResumed = resumedAfter(facts.resumed, rolledAt, now);
+  if (facts.rejected) return isResumed ? undefined : { state: "failed", rolledAt, wasComplete: true };
   if (facts.isForOthers) return undefined;
   const isLaterTime = (apiTime: number) => apiTime / 1000 > Math.floor(changedAt / 1000);
   const isAfterSeen = (ownTime: number) => ownTime >= (seenAt ?? changedAt + 1_000);
@@ -132,14 +132,11 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
   const shown = isTimed ? undefined : facts.awaited?.(stored);
   if (!isTimed && shown === undefined) return undefined;
   const isLater = (apiTime: number) => isLaterTime(apiTime) || (shown !== undefined && apiTime >= shown.since);
-  const rolledAt = Math.max(stored, writtenAt);
   const before = { wasComplete: wasComplete(workload, isLater) };
-  // A person has seen the failure, or expects it. From then on the rollout shows nothing, until it is complete.
-  const isResumed = resumedAfter(facts.resumed, rolledAt, now);
+  const failed = { state: "failed", rolledAt, ...before } as const;
   const { newPods } = facts;
-  if (newPods?.state === "restarts" && !facts.reverted)
-    return isResumed ? undefined : { state: "failed", rolledAt, ...before, halts: true };
-  if (facts.failedAlert && !facts.reverted && !isResumed) return { state: "failed", rolledAt, ...before, halts: true };
+  if (newPods?.state === "restarts" && !facts.reverted) return isResumed ? undefined : { ...failed, halts: true };
+  if (facts.failedAlert && !facts.reverted && !isResumed) return { ...failed, halts: true };
   if (progress.state === "complete") {
     if (facts.reverted || shown?.isAll === false) return undefined;
     return soak(progress, rolledAt, completeSince, flags, now);
@@ -152,6 +149,5 @@ export function stageOf(facts: StageFacts, flags: PacingFlags, now: number): Sta
     return { state: "stuck", until: now < until ? until : undefined, reason: newPods.reason, ...before };
   }
   const until = rolloutDeadline(progress, lastProgress, flags, now, newPods);
-  if (now < until) return { state: "progressing", until, ...before };
-  return { state: "failed", rolledAt, ...before };
+  return now < until ? { state: "progressing", until, ...before } : failed;
 }

@@ -120,7 +120,8 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   if (resumedAfter(facts.resumed, rolledAt, now)) return undefined;
   if (progress.state === "idle") return idle(workload);
   if (facts.reverted && isNewer) return unusable("another client removed its hash");
-  if (facts.rejected) return { state: "failed", rolledAt, wasComplete: true };
+  const failed = { state: "failed", rolledAt, wasComplete: true } as const;
+  if (facts.rejected) return failed;
   if (facts.soaked && written <= stored) return hasPassed;
   // The mark is of the last rollout by Wave.
   const isUsable = isNewer
@@ -128,9 +129,9 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
     : canCheck(workload, changedAt) || isRolledByWave(workload);
   if (newPods?.state === "exited") {
     const { pod, container, exitCode } = newPods;
-    return isUsable ? { state: "failed", rolledAt, wasComplete: true, exit: { pod, container, exitCode } } : failing;
+    return isUsable ? { ...failed, exit: { pod, container, exitCode } } : failing;
   }
-  if (newPods?.state === "restarts") return isUsable ? { state: "failed", rolledAt, wasComplete: true } : failing;
+  if (newPods?.state === "restarts") return isUsable ? failed : failing;
   // Without a readiness probe, a Pod is available when its container starts, which is before the check ends.
   const complete = completeOf(progress, isNewer);
   if (complete !== undefined && newPods?.state !== "unread") {
@@ -143,9 +144,7 @@ export function validatorStage(facts: ValidatorFacts, flags: PacingFlags, now: n
   const lastProgress = Math.max(rolledAt, facts.advancedAt ?? 0);
   const until =
     progress.state === "complete" ? now + 10_000 : rolloutDeadline(progress, lastProgress, flags, now, newPods);
-  return now < until
-    ? { state: "progressing", until, wasComplete: true }
-    : { state: "failed", rolledAt, wasComplete: true };
+  return now < until ? { state: "progressing", until, wasComplete: true } : failed;
 }
 
 /** Returns how a rollout is complete; undefined if it is not. An edit that the status does not show yet may be a newer rollout, but no older one. */
