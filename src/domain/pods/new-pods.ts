@@ -24,13 +24,14 @@ export function newPodsOf(
   rollout: LastRolloutPods,
   refused: StuckReason | undefined,
 ): NewPods | undefined {
-  const exit = rollout.ofValidator ? exitedContainer(pods, rollout) : undefined;
+  const ofRollout = pods.filter((pod) => isNew(pod, rollout)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const exit = rollout.ofValidator ? exitedContainer(ofRollout, rollout.now) : undefined;
   if (exit !== undefined) return { state: "exited", ...exit };
-  const failing = earlierPodsFail(pods, rollout) ? undefined : failingContainer(pods, rollout);
+  const failing = failingContainer(pods, rollout);
   if (failing !== undefined) return { state: "restarts", ...failing };
-  const unready = pods.filter((pod) => isNew(pod, rollout) && !pod.ending && !pod.ready);
+  const unready = ofRollout.filter(({ ending, ready }) => !ending && !ready);
   if (unready.some(({ start }) => start.state === "started")) return undefined;
-  for (const { name, start, createdAt } of unready.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const { name, start, createdAt } of unready) {
     if (start.state === "stuck" && rollout.now - createdAt >= stuckAfterMs) return { ...start, pod: name };
   }
   if (refused === undefined || unready.length > 0 || rollout.now - rollout.rolledAt < stuckAfterMs) return undefined;
@@ -90,14 +91,12 @@ export function failingContainer(pods: Iterable<ObservedPod>, rollout: LastRollo
 const recoveredMs = 60_000;
 
 /**
- * Returns the first container of the last rollout that exited with another code than 0; undefined if none did. A container that runs again may
+ * Returns the first container of these Pods that exited with another code than 0; undefined if none did. A container that runs again may
  * exit again in a moment. After a minute, the cause of its exit was another, such as a node that started again.
  */
-function exitedContainer(pods: readonly ObservedPod[], rollout: LastRolloutPods): ContainerExit | undefined {
-  const inOrder = pods.filter((pod) => isNew(pod, rollout)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  for (const { name, exit } of inOrder) {
-    if (exit !== undefined && rollout.now - (exit.runsSince ?? rollout.now) < recoveredMs)
-      return { pod: name, ...exit };
+function exitedContainer(pods: readonly ObservedPod[], now: number): ContainerExit | undefined {
+  for (const { name, exit } of pods) {
+    if (exit !== undefined && now - (exit.runsSince ?? now) < recoveredMs) return { pod: name, ...exit };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import type { Container, ContainerStatus, Pod, PodSpec } from "#kubernetes";
 import { podReferences } from "../model/pod-references.ts";
 import { pinsOf } from "../pinning/pod-pins.ts";
-import type { ConfigName, Reference } from "../references/references.ts";
+import { type ConfigName, configKey, type Reference } from "../references/references.ts";
 import { fieldsOf, textOf } from "../syntax/json.ts";
 import { quoted } from "../syntax/names.ts";
 import { type HashPlace, podHash } from "./pod-owner.ts";
@@ -65,15 +65,11 @@ export interface ReadConfig {
 
 /** Returns what the hash of a workload includes, by its references. */
 export function readConfigOf(references: readonly Reference[]): ReadConfig {
-  const names = new Set(references.map(nameOf));
+  const names = new Set(references.map(configKey));
   return {
-    includes: (object) => names.has(nameOf(object)),
+    includes: (object) => names.has(configKey(object)),
     byEachContainer: references.some(({ annotation }) => annotation !== undefined),
   };
-}
-
-function nameOf({ kind, namespace, name }: ConfigName): string {
-  return `${kind}/${namespace}/${name}`;
 }
 
 /** Every object, for a Pod whose workload is not known yet. Use {@link withReadsOf} when it is known. */
