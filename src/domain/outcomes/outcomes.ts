@@ -168,37 +168,22 @@ export interface PlanTexts {
   readonly batched?: readonly ConfigName[];
 }
 
-/** What delays a due write, in the order of the checks. The first hold that applies is reported. */
+/** What delays a due write, in the order of the checks. The first hold that applies is reported. The rows of `holdRows` say when each applies. */
 export type HoldReason =
-  /** `mode: observe` or `--observe`: Wave only reports. */
   | "observed"
-  /** A person holds every rollout, by an annotation on the Namespace of Wave. */
   | "clusterHold"
-  /** A pacing annotation has an invalid value. */
   | "invalid"
-  /** `hold: "true"` on the workload, its Namespace, or all changed objects. */
   | "hold"
-  /** `mode: approve`, and the current hash is not approved. */
   | "approval"
-  /** The time is outside the window. */
   | "window"
-  /** The configuration has just changed and may change again. */
   | "settling"
-  /** Another client removes the hash that Wave writes. */
   | "reverted"
-  /** The previous rollout was too recent. */
   | "interval"
-  /** The previous rollout is in progress. */
   | "progressing"
-  /** An alert fires in the namespace. */
   | "alert"
-  /** Prometheus has not answered whether an alert fires. */
   | "alertsUnknown"
-  /** Other workloads that read the changed object roll first. */
   | "batch"
-  /** Too many workloads failed after the change. */
   | "halted"
-  /** A validator refused the change, or a required validator cannot check it. */
   | "validator";
 
 /** Why a due write must not happen yet. */
