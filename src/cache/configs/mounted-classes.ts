@@ -9,7 +9,6 @@ interface MountedClass {
   readonly config: Config;
   /** The status that outranks all others. It stays when its Pod goes. */
   readonly best: PodStatus;
-  /** Number of Pods that mount the class. */
   readonly pods: number;
 }
 
@@ -28,18 +27,15 @@ export class ProviderClasses {
     this.#onChange = onChange;
   }
 
-  /** Returns a class; undefined if no Pod mounts it. */
   get(namespace: string, name: string): Config | undefined {
     return this.#classes.get(namespace)?.get(name)?.config;
   }
 
-  /** Returns the classes in a namespace. */
   valuesIn(namespace: string): Iterable<Config> {
     const classes = this.#classes.get(namespace);
     return classes === undefined ? [] : classes.values().map(({ config }) => config);
   }
 
-  /** Number of classes. */
   get size(): number {
     return this.#classes.values().reduce((sum, { size }) => sum + size, 0);
   }

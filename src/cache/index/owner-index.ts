@@ -39,12 +39,10 @@ export class OwnerIndex {
     return this.#owners.has(key) ? this.#owners.get(key) : noOwners;
   }
 
-  /** Returns the keys of all objects that have owners. */
   keys(): Iterable<string> {
     return this.#owners.keys();
   }
 
-  /** Updates the owners of an object. */
   update(kind: StoredKind, { metadata }: Pick<KubeObject, "metadata">): void {
     const { namespace = "", name, ownerReferences } = metadata;
     const key = configKey({ kind, namespace, name });
@@ -56,7 +54,6 @@ export class OwnerIndex {
     this.#onChange(key);
   }
 
-  /** Removes an object that is gone. */
   forget(key: string): void {
     this.#count(namespaceOf(key), -bytesOf(this.#owners.get(key)));
     this.#owners.delete(key);

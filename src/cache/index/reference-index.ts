@@ -65,7 +65,6 @@ interface PatternEntry {
   readonly matches: (name: string) => boolean;
   /** The matching names in its namespace; undefined if matching took too much effort. */
   readonly names: Set<string> | undefined;
-  /** The keys of the workloads with this expression. */
   readonly readers: Set<string>;
 }
 
@@ -115,12 +114,10 @@ export class PatternIndex {
     else this.#workloads.set(workloadKey, { namespace, ids });
   }
 
-  /** Adds a new object. */
   added({ kind, namespace, name }: ConfigName): void {
     for (const entry of this.#of(namespace)) if (entry.kind === kind && entry.matches(name)) entry.names?.add(name);
   }
 
-  /** Removes an object that is gone. */
   removed({ kind, namespace, name }: ConfigName): void {
     for (const entry of this.#of(namespace)) if (entry.kind === kind) entry.names?.delete(name);
   }
@@ -146,7 +143,6 @@ export class PatternIndex {
     }
   }
 
-  /** Reports whether no workload has expressions. */
   get isEmpty(): boolean {
     return this.#workloads.size === 0;
   }

@@ -30,7 +30,6 @@ export const configResources: Readonly<Record<StoredKind, Resource>> = {
   Secret: resources.secrets,
 };
 
-/** Timeout and signal of one read. */
 type ReadBounds = Pick<ApiRequest, "timeoutMs" | "signal">;
 
 /**

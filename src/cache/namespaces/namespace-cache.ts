@@ -26,7 +26,6 @@ export class NamespaceCache {
   /** By name. The key "" is the watch of all. */
   readonly #watched: ReadonlyMap<string, NamespaceWatch>;
   readonly #own: string | undefined;
-  /** Why the own Namespace could not be listed. */
   #ownFailure: string | undefined;
 
   constructor(options: {
@@ -64,7 +63,6 @@ export class NamespaceCache {
     return this.#watched.values().reduce((sum, { store }) => sum + store.size, 0);
   }
 
-  /** Returns the policy of a Namespace; undefined if the Namespace is unknown. */
   get(name: string): NamespacePolicy | undefined {
     return this.#watchOf(name)?.store.get("", name);
   }

@@ -37,17 +37,14 @@ export class SyncedNamespaces {
     if (unlisted?.has(kind)) unlisted.set(kind, reason);
   }
 
-  /** Reports whether a namespace is watched and not synced. */
   isUnsynced(namespace: string): boolean {
     return this.#unsynced.has(namespace);
   }
 
-  /** Returns the watched namespaces that are not synced. */
   unsynced(): Iterable<string> {
     return this.#unsynced.keys();
   }
 
-  /** Reports whether all watched namespaces are synced. */
   get allSynced(): boolean {
     return this.#unsynced.size === 0;
   }
@@ -59,7 +56,6 @@ export class SyncedNamespaces {
     return this.#unsynced.size < this.#count && this.#unsynced.values().every(hasFailed);
   }
 
-  /** Number of namespaces with a failed list. */
   get failureCount(): number {
     return this.#reasons().length;
   }

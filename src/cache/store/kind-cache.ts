@@ -85,7 +85,6 @@ export class KindCache<O extends KubeObject, T> {
     this.#stores = new Map(stores);
   }
 
-  /** Number of objects held, in all namespaces. */
   get size(): number {
     return this.#stores.values().reduce((sum, { size }) => sum + size, 0);
   }
@@ -105,7 +104,6 @@ export class KindCache<O extends KubeObject, T> {
     return this.#storeOf(namespace)?.countIn(namespace) ?? 0;
   }
 
-  /** Returns all values, in all namespaces. */
   values(): IteratorObject<T> {
     return this.#stores.values().flatMap((store) => store.values());
   }

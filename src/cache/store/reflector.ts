@@ -14,7 +14,6 @@ export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined
 export interface Completer<O extends KubeObject, T> {
   /** Reports whether a part of an object has to be read, and queues the read. Until then the cache keeps the held value. */
   readonly enqueue: (object: O, held: T | undefined) => boolean;
-  /** Forgets an object that is gone. */
   readonly forget: (namespace: string, name: string) => void;
   /** Forgets all objects of a namespace ("" for all), because a new list begins. */
   readonly forgetAll: (namespace: string) => void;
@@ -179,12 +178,10 @@ export class SyncGate {
   readonly #opened = Promise.withResolvers<void>();
   #isOpen = false;
 
-  /** Reports whether the gate is open. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Opens the gate for all current and later callers. */
   open(): void {
     this.#isOpen = true;
     this.#opened.resolve();

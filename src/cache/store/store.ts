@@ -82,7 +82,6 @@ export class Store<T> {
     return this.#synced ? "later list" : "first list";
   }
 
-  /** Number of objects held. */
   get size(): number {
     return this.#held.values().reduce((sum, names) => sum + names.size, 0);
   }
@@ -102,12 +101,10 @@ export class Store<T> {
     return this.#held.values().flatMap((names) => names.values());
   }
 
-  /** Returns all values in a namespace. */
   valuesIn(namespace: string): Iterable<T> {
     return this.#held.get(namespace)?.values() ?? [];
   }
 
-  /** Returns the number of values in a namespace. */
   countIn(namespace: string): number {
     return this.#held.get(namespace)?.size ?? 0;
   }
@@ -234,7 +231,6 @@ function remove<T>(objects: ByName<T>, namespace: string, name: string): void {
 interface ConcurrentList {
   /** Reports whether an object may be taken from the list: the watch has sent no event for it and has begun no list since. */
   readonly isNewerThanWatch: (name: string) => boolean;
-  /** Ends the list. */
   readonly end: () => void;
 }
 
@@ -242,7 +238,6 @@ interface ConcurrentList {
 class ConcurrentLists {
   readonly #running = new Set<{ readonly namespace: string; readonly watched: Set<string>; isInvalid: boolean }>();
 
-  /** Begins a list of one namespace. */
   begin(namespace: string): ConcurrentList {
     const list = { namespace, watched: new Set<string>(), isInvalid: false };
     this.#running.add(list);
@@ -252,7 +247,6 @@ class ConcurrentLists {
     };
   }
 
-  /** Records that the watch sent an event for an object. */
   recordWatchEvent(namespace: string, name: string): void {
     for (const list of this.#running) if (list.namespace === namespace) list.watched.add(name);
   }

@@ -15,13 +15,11 @@ import type { Completer } from "../store/reflector.ts";
 
 type O = KubeObject & WorkloadObject;
 
-/** Name of an object. */
 interface Name {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A workload whose pod template must be read. */
 interface Wanted {
   /** The number of its change events. */
   events: number;

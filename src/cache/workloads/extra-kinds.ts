@@ -50,7 +50,6 @@ export class ExtraKinds {
     return [...builtInKinds, ...this.#present.values().map(({ row }) => row)];
   }
 
-  /** Returns the caches of the available extra kinds. */
   caches(): readonly WorkloadCache[] {
     return [...this.#present.values().map(({ cache }) => cache)];
   }

@@ -25,11 +25,8 @@ import { BorrowedTemplates } from "./borrowed-templates.ts";
 /** The workloads of one kind. */
 export type WorkloadCache = KindCache<KubeObject & WorkloadObject, Workload>;
 
-/** The caches of the workloads that are relevant for Wave. */
 interface WorkloadCaches {
-  /** By kind. */
   readonly caches: Map<WorkloadKind, WorkloadCache>;
-  /** Makes the cache of another kind. */
   readonly cacheOf: (row: WorkloadRow) => WorkloadCache;
 }
 

@@ -70,7 +70,6 @@ export async function readWithBorrowedTemplate(
 /** What {@link ownerCheck} needs. */
 export interface OwnerReads {
   readonly client: Pick<ApiClient, "request">;
-  /** Returns a workload of the caches. */
   readonly workload: (key: string) => Workload | undefined;
   /** The kinds of the caches. Default: the built-in kinds. */
   readonly kinds?: readonly WorkloadRow[];

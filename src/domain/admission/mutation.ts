@@ -28,7 +28,6 @@ export type AdmissionOutcome =
 /** What a request does to the Pods of a workload. */
 export interface MutatedRequest {
   readonly workload: Workload;
-  /** What is due for the workload. */
   readonly plan: DuePlan;
   /** Undefined if the workload is being created. */
   readonly before: Workload | undefined;
