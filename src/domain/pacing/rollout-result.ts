@@ -96,15 +96,11 @@ export function writeFailedAlert({ recordedHash = "", rolledAt }: Workload, aler
 }
 
 /**
- * Returns the alert that is recorded for the last rollout of a workload; undefined if there is none. The annotation of an earlier rollout does not
- * count: it has another hash or another time. Anyone who may edit the workload can write it, so a name that is not printable is ignored.
+ * Returns the alert that the annotation with this `text` records for the last rollout of a workload; undefined if there is none, or if another
+ * client changed the pod template since. The annotation of an earlier rollout does not count: it has another hash or another time. Anyone who may
+ * edit the workload can write it, so a name that is not printable is ignored.
  */
-export function storedFailedAlert(workload: FailedAlertFacts): string | undefined {
-  return alertIn(workload.failedAlert, workload);
-}
-
-/** Returns the alert in the text of the annotation; undefined as for {@link storedFailedAlert}, or if another client changed the pod template since. */
-export function alertIn(text: string | undefined, workload: FailedAlertFacts): string | undefined {
+export function storedFailedAlert(workload: FailedAlertFacts, text = workload.failedAlert): string | undefined {
   const { recordedHash = "", rolledAt } = workload;
   const id = `${rolloutId(recordedHash, rolledAt)} `;
   if (text === undefined || isEditedSinceRollout(workload) || !text.startsWith(id)) return undefined;

@@ -5,7 +5,7 @@ import type { WriteForChanges } from "../../../domain/pacing/batch-member.ts";
 import { replacesPods } from "../../../domain/pacing/due.ts";
 import { hasSettled, holdRows } from "../../../domain/pacing/holds.ts";
 import type { ListedPods, Moment } from "../../../domain/pacing/moment.ts";
-import { alertIn, writeFailedAlert } from "../../../domain/pacing/rollout-result.ts";
+import { storedFailedAlert, writeFailedAlert } from "../../../domain/pacing/rollout-result.ts";
 import { hasSoaked } from "../../../domain/pacing/rollout-time.ts";
 import type { PacingFlags } from "../../../domain/policy/policy.ts";
 import { configKey } from "../../../domain/references/references.ts";
@@ -240,5 +240,5 @@ export function knownFailedAlert(
   { failedAlert }: { readonly failedAlert: FailedAlert | undefined },
   workload: Workload,
 ): string | undefined {
-  return failedAlert?.uid === workload.uid ? alertIn(failedAlert.text, workload) : undefined;
+  return failedAlert?.uid === workload.uid ? storedFailedAlert(workload, failedAlert.text) : undefined;
 }
