@@ -202,7 +202,7 @@ export const problemRows: Rows = [
   ),
   event("AnnotationsLost", undoTexts.lost(["…"]), "[rollback](rollouts.md)"),
   event("SchedulingHoldExpired", holdExpiredText("…"), "[scheduling hold](webhooks.md#scheduling-hold)"),
-  event("ConfigurationFlaps", flapText("…", 3_600_000), "[alert](alerts.md#waveconfigurationflaps)"),
+  event("ConfigurationFlaps", flapText("…"), "[alert](alerts.md#waveconfigurationflaps)"),
   event(
     "RolloutBlocked",
     stateOf(rolloutBlockedText("…", "…")),

@@ -51,12 +51,12 @@ export function isFlapping(
  */
 export function flapWarnings({ workload, moment, rules }: DueWrite, why: string): readonly Warning[] {
   if (rules.pacing.settleMs === 0 || !isFlapping(workload, moment)) return [];
-  return [{ reason: "ConfigurationFlaps", message: flapText(why, longestWaitMs) }];
+  return [{ reason: "ConfigurationFlaps", message: flapText(why) }];
 }
 
 /** The text about configuration that keeps changing. */
-export const flapText = (why: string, mostMs: number) =>
-  `Configuration keeps changing: ${why}. The time between two rollouts doubles up to ${formatDuration(mostMs)}. Find the client that keeps editing the object, or stop tracking the key.`;
+export const flapText = (why: string) =>
+  `Configuration keeps changing: ${why}. The time between two rollouts doubles up to ${formatDuration(longestWaitMs)}. Find the client that keeps editing the object, or stop tracking the key.`;
 
 /** Returns the number of the next rollout in its series. Only a quiet period ends a series, so the stored state is sufficient. */
 export function nextConsecutiveRollouts(

@@ -160,19 +160,13 @@ function planOutdated(
   return { outcome: "roll", hash, view, changed, reason: describeChanges(changed, workload.namespace), ...open(shown) };
 }
 
-/** How to treat a running workload that Wave has not seen before. */
-type FirstSight =
-  /** Write a hash, which replaces the Pods once. */
-  | "roll"
-  /** Record the current configuration as what the Pods read, without a rollout. */
-  | "record";
-
 /**
- * Returns how to treat a workload at first sight. A Pod template that cannot be changed gets no hash before its configuration
+ * Returns how to treat a running workload that Wave has not seen before. "roll": write a hash, which replaces the Pods once. "record": record the
+ * current configuration as what the Pods read, without a rollout. A Pod template that cannot be changed gets no hash before its configuration
  * changes. Otherwise the annotation decides, then the flag, then the compatibility: Stakater Reloader replaces no Pods before
  * a change, the other controllers do.
  */
-function firstSightOf(workload: Workload, rules: Rules): FirstSight {
+function firstSightOf(workload: Workload, rules: Rules): "roll" | "record" {
   if (workload.strategy.hasImmutableTemplate) return "record";
   return rules.firstSight ?? (workload.peer?.compatibility.includes("stakater") ? "record" : "roll");
 }
