@@ -15,16 +15,6 @@ import type { Completer } from "../store/reflector.ts";
 
 type O = KubeObject & WorkloadObject;
 
-interface Name {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-interface Wanted {
-  /** The number of its change events. */
-  events: number;
-}
-
 interface BorrowedTemplatesOptions extends Pick<ProcessContext, "clock" | "log" | "random"> {
   readonly read: ReadTemplate;
   readonly directiveContext: DirectiveContext;
@@ -51,8 +41,8 @@ export class BorrowedTemplates implements Completer<O, Workload> {
   readonly #workers: Workers;
   /** Receiver of completed objects, and the end of the reads. Set by `run`. */
   #target: { readonly put: (whole: O) => void; readonly signal: AbortSignal } | undefined;
-  /** Workloads whose template must be read. The result of a read is discarded if its workload was removed meanwhile. */
-  readonly #wanted = new Map<string, Wanted>();
+  /** Workloads whose template must be read, with the number of their events. The result of a read is discarded if its workload was removed meanwhile. */
+  readonly #wanted = new Map<string, { events: number }>();
   /** Namespaces whose last read failed: the number of failures in a row, and the end of the pause. */
   readonly #failing = new Map<string, { readonly failures: number; readonly until: number }>();
 
@@ -132,7 +122,7 @@ export class BorrowedTemplates implements Completer<O, Workload> {
   }
 
   /** Pauses the namespace: each of its thousands of reads would fail for the same reason. */
-  #failed({ namespace, name }: Name, failures: number, error: unknown): Result {
+  #failed({ namespace, name }: ReturnType<typeof parse>, failures: number, error: unknown): Result {
     const { clock, log, random } = this.#options;
     const ofNamespace = this.#failing.get(namespace)?.failures ?? 0;
     const level = ofNamespace === 0 && failures === 0 ? "warn" : "debug";
@@ -144,7 +134,7 @@ export class BorrowedTemplates implements Completer<O, Workload> {
   }
 }
 
-function parse(key: string): Name {
+function parse(key: string): { readonly namespace: string; readonly name: string } {
   const slash = key.indexOf("/");
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
