@@ -5,15 +5,10 @@ import { fieldsOf, type JsonPatch, valueAtPointer } from "../syntax/json.ts";
 import { neverPinned } from "./pin-request.ts";
 import { type Pins, parsePins } from "./pinned-lookup.ts";
 
-/**
- * What a Pod reads in place of the pinned ConfigMaps of its workload. "pinned": only copies. "partly pinned": copies and live
- * configuration. "unpinned": no copy.
- */
-type PodPinState = "pinned" | "partly pinned" | "unpinned";
-
 /** The pinned copies that a Pod reads. */
 export interface PodPins {
-  readonly state: PodPinState;
+  /** "partly pinned": copies and live configuration. "unpinned": no copy. */
+  readonly state: "pinned" | "partly pinned" | "unpinned";
   /** The index of the revision whose copies the Pod reads; undefined if the Pod does not read all copies of one revision. */
   readonly revision: number | undefined;
   /** The pinned ConfigMaps that the Pod reads live, sorted. */

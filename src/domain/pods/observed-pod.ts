@@ -154,14 +154,11 @@ function startOfPod({ status }: Pod, statuses: readonly ContainerStatus[]): PodS
   const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
   const hasRun = ({ state, restartCount }: ContainerStatus) =>
     restartCount > 0 || (state?.terminated?.exitCode ?? 0) > 0;
-  const pull = statuses.map(({ state }) => state?.waiting).find((waiting) => isImageReason(waiting?.reason));
+  const pull = statuses.map(({ state }) => state?.waiting).find((waiting) => imageReasons.includes(waiting?.reason));
   if (pull !== undefined && !statuses.some(hasRun))
     return { state: "stuck", ...stuckReason(pull.reason, pull.message) };
-  if (
-    statuses.some(({ state }) => state?.running !== undefined || state?.terminated !== undefined) ||
-    statuses.some(hasRun)
-  )
-    return { state: "started" };
+  const isStarted = ({ state }: ContainerStatus) => state?.running !== undefined || state?.terminated !== undefined;
+  if (statuses.some(isStarted) || statuses.some(hasRun)) return { state: "started" };
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable")
     return { state: "stuck", ...stuckReason(scheduled.reason, scheduled.message) };
   return { state: "starting", isScheduled: scheduled?.status === "True" };
@@ -234,11 +231,6 @@ const imageReasons: readonly (string | undefined)[] = [
   "RegistryUnavailable",
   "SignatureValidationFailed",
 ];
-
-/** Reports whether a reason of a container that waits is that its image was not pulled. */
-function isImageReason(reason: string | undefined): boolean {
-  return imageReasons.includes(reason);
-}
 
 /** The reason of Events about a Pod whose volume is not attached to its node. */
 export const volumeReason = "FailedAttachVolume";

@@ -3,12 +3,6 @@ import { epochSeconds, hasManagedField } from "../references/field-managers.ts";
 import { containersOf, type ObservedPod, type PodRead, startOf } from "./observed-pod.ts";
 import { endOf, openSpanOf, type Span } from "./spans.ts";
 
-/**
- * What a Pod runs. "current": it has read the live configuration. "old": it has read the configuration of an earlier time. "mixed": it may
- * have read something in between, or a part of each.
- */
-type PodConfigState = "current" | "old" | "mixed";
-
 /** What is known about the configuration of a workload over time. Times are in milliseconds since the epoch. */
 export interface ReadHistory {
   /** The hash in the pod template. Pods with another hash belong to another rollout. */
@@ -28,8 +22,11 @@ export interface ReadHistory {
  */
 export const readMargins = { clocksMs: 5_000, filesMs: 120_000 } as const;
 
-/** Returns what a Pod runs. */
-export function configStateOf(pod: ObservedPod, history: ReadHistory): PodConfigState {
+/**
+ * Returns what a Pod runs. "current": it has read the live configuration. "old": it has read the configuration of an earlier time. "mixed": it
+ * may have read something in between, or a part of each.
+ */
+export function configStateOf(pod: ObservedPod, history: ReadHistory): "current" | "old" | "mixed" {
   const { reads, liveObjects } = pod;
   // All its containers still wait: they read the live configuration when they start.
   if (liveObjects.length > 0 && reads.length === 0) return "current";
