@@ -11,8 +11,7 @@ import type { WorkloadObject } from "../model/workload-references.ts";
 import type { DueDecision } from "../outcomes/outcomes.ts";
 import { patchFor } from "../patch/workload-patch.ts";
 import { rulesFor } from "../policy/rules.ts";
-import { changedObjects, heldReason } from "./due.ts";
-import { dueWrite } from "./holds.ts";
+import { changedObjects, dueWrite, heldReason } from "./due.ts";
 
 it("if the change is unknown, a missing object may have changed, and a class that no Pod mounts has not", () => {
   const csi = { driver: "secrets-store.csi.k8s.io", volumeAttributes: { secretProviderClass: "vault" } };
@@ -164,7 +163,13 @@ describe("the reason of a held rollout", () => {
 
   it("keeps what the reason has around the changes", () => {
     const rules = rulesFor(outdated(), policy);
-    const write = dueWrite(outdated(), planRollout(outdated(), lookup, policy) as DueDecision, lookup, rules, moment);
+    const write = dueWrite({
+      workload: outdated(),
+      decision: planRollout(outdated(), lookup, policy) as DueDecision,
+      lookup,
+      rules,
+      moment,
+    });
     const around = { ...write.decision, prefix: "the hold is removed; ", suffix: ", and more" } as DueDecision;
     const reason = heldReason({ ...write, decision: around }, "");
     expect(reason).toBe(`the hold is removed; ConfigMap "web" changed${edited}, and more`);

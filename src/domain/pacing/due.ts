@@ -23,6 +23,11 @@ export interface DueWrite {
   readonly changed: readonly ConfigName[];
 }
 
+/** Returns a due write with the objects whose changes made it due. */
+export function dueWrite(facts: Omit<DueWrite, "changed">): DueWrite {
+  return { ...facts, changed: changedObjects(facts) };
+}
+
 /**
  * Reports whether a write replaces running Pods. A write that ends a scheduling hold does not: its Pods are pending. A write of
  * the recorded hash does not either.

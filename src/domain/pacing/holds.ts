@@ -1,12 +1,8 @@
 // Whether a due write may happen now: holds, in the order of their checks. Pure: the moment and all facts are given.
-import type { Lookup } from "../config/view-of-references.ts";
-import type { Workload } from "../model/workload-shape.ts";
-import type { DueDecision, Hold, HoldReason } from "../outcomes/outcomes.ts";
-import type { Rules } from "../policy/rules.ts";
+import type { Hold, HoldReason } from "../outcomes/outcomes.ts";
 import { alert, alertsUnknown } from "./alerts.ts";
-import { changedObjects, type DueWrite, replacesPods } from "./due.ts";
+import { type DueWrite, replacesPods } from "./due.ts";
 import { interval, progressing, reverted, settling } from "./interval.ts";
-import type { Moment } from "./moment.ts";
 import { approval, closing, clusterHeld, hold, invalid, observed, skipsWaits, window } from "./requested-holds.ts";
 
 /**
@@ -238,18 +234,6 @@ export const holdReasons = Object.keys(holdRows) as readonly HoldReason[];
  */
 export function hasSettled(hold: Hold | undefined): boolean {
   return hold === undefined || holdReasons.indexOf(hold.reason) > holdReasons.indexOf("settling");
-}
-
-/** Returns the due write with everything that may hold it. */
-export function dueWrite(
-  workload: Workload,
-  decision: DueDecision,
-  lookup: Lookup,
-  rules: Rules,
-  moment: Moment,
-): DueWrite {
-  const facts = { workload, decision, lookup, rules };
-  return { ...facts, moment, changed: changedObjects(facts) };
 }
 
 /** Returns what holds a return to earlier pins; undefined if nothing does. */

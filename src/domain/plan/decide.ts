@@ -15,8 +15,8 @@ import {
 import { heldByOf } from "../pacing/alerts.ts";
 import { batchedChanges, rolledIncompleteBy } from "../pacing/batch-member.ts";
 import type { BatchHoldLookup } from "../pacing/batches.ts";
-import { type DueWrite, dueReason, editsOf, heldReason, knownChanges, replacesPods } from "../pacing/due.ts";
-import { dueWrite, holdOf, holdOfReturn, holdRows, isHalt } from "../pacing/holds.ts";
+import { type DueWrite, dueReason, dueWrite, editsOf, heldReason, knownChanges, replacesPods } from "../pacing/due.ts";
+import { holdOf, holdOfReturn, holdRows, isHalt } from "../pacing/holds.ts";
 import { blockedWarnings, flapWarnings, nextConsecutiveRollouts } from "../pacing/interval.ts";
 import type { Moment } from "../pacing/moment.ts";
 import { closing, nextRequestAt, requestedReason, skipsWaits } from "../pacing/requested-holds.ts";
@@ -86,7 +86,7 @@ function applyHolds(
   { rules, moment, batchHold }: World,
 ): RolloutPlan | Candidate {
   const { reason, warnings, ...due } = plan;
-  const write = dueWrite(workload, due, lookup, rules, moment);
+  const write = dueWrite({ workload, decision: due, lookup, rules, moment });
   const own = holdOf(write);
   if (own !== undefined) {
     const { hold, ...halted } = haltInstead(own, write, batchHold) ?? { hold: own };
@@ -156,7 +156,7 @@ function withReturn(
       return { ...planned, warnings: [...planned.warnings, returned.warning] };
     case "now": {
       const { reason, warnings, ...due } = returned.plan;
-      const write = dueWrite(workload, due, lookup, rules, moment);
+      const write = dueWrite({ workload, decision: due, lookup, rules, moment });
       const hold = holdOfReturn(write);
       const plan: RolloutPlan =
         hold === undefined
