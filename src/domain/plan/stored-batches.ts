@@ -1,5 +1,5 @@
 import { contentChangedAt } from "../config/digest.ts";
-import { findConfig, type Lookup } from "../config/view-of-references.ts";
+import { findConfig } from "../config/view-of-references.ts";
 import { isComplete } from "../model/kind-row.ts";
 import { type Workload, workloadKey } from "../model/workload-shape.ts";
 import type { RolloutPlan } from "../outcomes/outcomes.ts";
@@ -67,14 +67,10 @@ function storedFacts(key: string, { workload, rules, plan, observe }: PlannedWor
 }
 
 /** What is known about a change of an object and about the workloads of a namespace that read the object. */
-interface ChangeFacts {
+interface ChangeFacts extends Pick<BatchesFacts, "lookup" | "now"> {
   readonly object: ConfigName;
-  /** The workloads of one namespace that read the object. */
   readonly readers: readonly Workload[];
-  readonly lookup: Lookup;
   readonly rulesOf: (workload: Workload) => Rules;
-  /** In milliseconds since the epoch. */
-  readonly now: number;
 }
 
 /**
