@@ -154,11 +154,7 @@ function pinsOf(
   const isLive = (source: PinSource) =>
     contentOf(source, live("ConfigMap", source.namespace, source.name)) !== undefined;
   const names = new Set(sources?.map(({ name }) => name));
-  const areRequested =
-    isUndo &&
-    pinsIn(workload.pinned)
-      .keys()
-      .every((name) => names.has(name));
+  const areRequested = isUndo && [...pinsIn(workload.pinned).keys()].every((name) => names.has(name));
   return { workload, sources, lookup, areLive: sources?.every(isLive) ?? true, areRequested };
 }
 

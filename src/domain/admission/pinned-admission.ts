@@ -48,20 +48,11 @@ export function pinnedRequest(
     const undo = undoOf(workload, before, lookup, rules);
     if (undo === undefined) {
       // In a reinvocation, the pins are those that the first review wrote.
-      const isHeld = heldChanges(
-        workload,
-        lookup,
-        rules,
-        (name) => differs(workload, lookup, all.lookup, name) && isHalted(workload, name),
-      );
+      const isHaltedHere = (name: string) => differs(workload, lookup, all.lookup, name) && isHalted(workload, name);
+      const isHeld = heldChanges(workload, lookup, rules, isHaltedHere);
       const [written, earlier] = [pinsIn(workload.pinned), pinsIn(before.pinned)];
-      return withCopies(
-        live,
-        workload,
-        before,
-        rules,
-        (name) => written.get(name) === earlier.get(name) && isHeld(name),
-      );
+      const isKept = (name: string) => written.get(name) === earlier.get(name) && isHeld(name);
+      return withCopies(live, workload, before, rules, isKept);
     }
     return {
       workload: { ...workload, rejected: undo.rejected },
@@ -85,13 +76,8 @@ export function pinnedRequest(
   const rejections = replacesPods ? [workload.rejected, before.rejected] : [workload.rejected];
   const heldFor = (of: Workload) => heldChanges(of, lookup, rules, isHaltedHere);
   const isHeldBefore = heldFor(workload);
-  const carried = carriedRejections(
-    { ...workload, pinned: before.pinned },
-    rejections,
-    before,
-    lookup,
-    (name) => replacesPods && !isHeldBefore(name),
-  );
+  const rollsLive = (name: string) => replacesPods && !isHeldBefore(name);
+  const carried = carriedRejections({ ...workload, pinned: before.pinned }, rejections, before, lookup, rollsLive);
   const restored = { ...workload, pinned: before.pinned, rejected: carried.rejected };
   const request = { ...live, operations: setRejected(workload, carried.rejected) };
   return withCopies(request, restored, before, rules, heldFor(restored), carried.unusable);
@@ -107,12 +93,8 @@ function withCopies(
   unread: readonly string[] = [],
 ): PinnedRequest {
   const canBeRead = readAsCopy(workload, request.lookup, rules);
-  const { lookup, kept, unusable } = pinnedLookup(
-    workload,
-    request.lookup,
-    (name) => isHeld(name) && canBeRead(name),
-    before,
-  );
+  const keeps = (name: string) => isHeld(name) && canBeRead(name);
+  const { lookup, kept, unusable } = pinnedLookup(workload, request.lookup, keeps, before);
   const changed = [...kept].filter((name) => differs(workload, request.lookup, lookup, name));
   const live = [...new Set([...unusable, ...unread])].sort();
   const warnings = [

@@ -142,20 +142,18 @@ export function hasOutgrownPins(workload: Workload, live: Lookup): boolean {
   const { namespace, pinned, templateWrite, rolledAt } = workload;
   // Wave may write a template just after an edit that it has not seen. Its next rollout waits.
   if (templateWrite === undefined || templateEditAt(workload) < rolledAt) return false;
-  return pinsIn(pinned)
-    .entries()
-    .some(([name, copyName]) => {
-      const source = live("ConfigMap", namespace, name);
-      const copy = live("ConfigMap", namespace, copyName);
-      if (copy?.isCopy !== true || source === undefined || !changedBeforeWrite(source, templateWrite)) return false;
-      return ofPodSpec(referencesTo(workload, name)).some((reference) => {
-        const { data, binaryData } = copyContent([reference], source);
-        // A file shows a key of either field.
-        return reference.reads === "env"
-          ? data.some((key) => digestOf(copy, key, "data") === undefined)
-          : [...data, ...binaryData].some((key) => digestOf(copy, key) === undefined);
-      });
+  return [...pinsIn(pinned)].some(([name, copyName]) => {
+    const source = live("ConfigMap", namespace, name);
+    const copy = live("ConfigMap", namespace, copyName);
+    if (copy?.isCopy !== true || source === undefined || !changedBeforeWrite(source, templateWrite)) return false;
+    return ofPodSpec(referencesTo(workload, name)).some((reference) => {
+      const { data, binaryData } = copyContent([reference], source);
+      // A file shows a key of either field.
+      return reference.reads === "env"
+        ? data.some((key) => digestOf(copy, key, "data") === undefined)
+        : [...data, ...binaryData].some((key) => digestOf(copy, key) === undefined);
     });
+  });
 }
 
 /** The copies that Pods read, by the name of the ConfigMap that the pod spec references. */

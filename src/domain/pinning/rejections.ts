@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type Lookup, viewOfReferences } from "../config/view-of-references.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import type { Rules } from "../policy/rules.ts";
-import { configKey } from "../references/references.ts";
+import { parseConfigKey } from "../references/references.ts";
 import { readAsCopy } from "./pin-request.ts";
 import { type PinnedLookup, pinnedLookup, pinsIn, referencesTo } from "./pinned-lookup.ts";
 
@@ -25,26 +25,19 @@ export function withRejected(workload: Workload, lookup: Lookup, rules: Rules): 
  */
 export function rejectsLive(workload: Workload, lookup: Lookup, key: string): boolean {
   if (workload.rejected === undefined || workload.pinned === undefined) return false;
-  const name = [...parseRejected(workload.rejected).keys()].find(
-    (each) => configKey({ kind: "ConfigMap", namespace: workload.namespace, name: each }) === key,
-  );
-  if (name === undefined) return false;
-  const digest = rejectionDigest(workload, lookup, name);
-  if (parseRejected(workload.rejected).get(name) !== digest) return false;
+  const { kind, namespace, name } = parseConfigKey(key);
+  if (kind !== "ConfigMap" || namespace !== workload.namespace) return false;
+  const digest = parseRejected(workload.rejected).get(name);
+  if (digest === undefined || digest !== rejectionDigest(workload, lookup, name)) return false;
   const copies = pinnedLookup(workload, lookup, (each) => each === name);
   return copies.kept.size === 0 || rejectionDigest(workload, copies.lookup, name) !== digest;
 }
 
 /** Returns the annotation after a rollout: a rejection ends when other content of the ConfigMap is rolled. */
 export function stillRejected(workload: Workload, lookup: Lookup): string | undefined {
-  const rejected = [...parseRejected(workload.rejected)];
-  return formatRejected(
-    new Map(
-      rejected.filter(
-        ([name, digest]) => digest === rejectionDigest(workload, lookup, name) || readsLive(workload, lookup, name),
-      ),
-    ),
-  );
+  const stays = ([name, digest]: readonly [string, string]) =>
+    digest === rejectionDigest(workload, lookup, name) || readsLive(workload, lookup, name);
+  return formatRejected(new Map([...parseRejected(workload.rejected)].filter(stays)));
 }
 
 /** Reports whether the copy that the pod template names has the live content, so that a rollout brings no other content into Pods. */
@@ -75,21 +68,13 @@ export function carriedRejections(
   const rejected = annotations.flatMap((text) => [...parseRejected(text)]);
   const still = new Map(rejected.filter(([name, digest]) => digest === rejectionDigest(before, live, name)));
   const { unusable } = pinnedLookup(workload, live, (name) => still.has(name), before);
-  const carried = [...still.keys()].filter(
-    (name) => !unusable.includes(name) && referencesTo(workload, name).length > 0,
-  );
-  const waiting = rejected.filter(
-    ([name]) =>
-      !still.has(name) &&
-      referencesTo(workload, name).length > 0 &&
-      (!rollsLive(name) || readsLive(before, live, name)),
-  );
-  return {
-    rejected: formatRejected(
-      new Map([...waiting, ...carried.map((name) => [name, rejectionDigest(workload, live, name)] as const)]),
-    ),
-    unusable,
-  };
+  const isRead = (name: string) => referencesTo(workload, name).length > 0;
+  const carried = [...still.keys()].filter((name) => !unusable.includes(name) && isRead(name));
+  const isWaiting = (name: string) =>
+    !still.has(name) && isRead(name) && (!rollsLive(name) || readsLive(before, live, name));
+  const waiting = rejected.filter(([name]) => isWaiting(name));
+  const digests = carried.map((name) => [name, rejectionDigest(workload, live, name)] as const);
+  return { rejected: formatRejected(new Map([...waiting, ...digests])), unusable };
 }
 
 /**
