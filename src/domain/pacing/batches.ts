@@ -78,18 +78,16 @@ export interface UnusableValidator {
 export function admitBatch(change: BatchedChange, flags: PacingFlags): BatchAdmission {
   const { object, namespace } = change;
   const [validators, members] = partition(change.members);
-  const { maxConcurrent } = flags;
-  const count = countStages(members.filter(showsResult));
+  const shown = members.filter(showsResult);
+  const passed = countOf(shown, "passed");
   const nextCheckAt = earliestEnd(change.members);
   const failed = members.filter(({ stage }) => stage.state === "failed" && stage.wasComplete);
-  const halts = failed.some(({ stage }) => stage.state === "failed" && stage.halts);
   const { failed: refusing, pending, unusable } = checksOf(validators);
   const isRequired = unusable.length > 0 && validators.some(({ validator }) => validator === "required");
   const isRefused = refusing.length > 0 || isRequired;
-  const halted = isRefused || isHalted(count, members.length, halts, flags);
-  const all = countStages(members);
-  const progressing = all.progressing + all.stuck;
-  const free = Math.max(0, maxConcurrent - progressing);
+  const halted = isRefused || isHalted(failed, passed, members.length, flags);
+  const progressing = countInProgress(members);
+  const free = Math.max(0, flags.maxConcurrent - progressing);
   const checking = validators.filter(({ stage }) => stage.state === "due");
   const rollingNow = keysOf(
     validators.filter(({ stage }) => stage.state === "progressing" || stage.state === "soaking"),
@@ -112,17 +110,18 @@ export function admitBatch(change: BatchedChange, flags: PacingFlags): BatchAdmi
     };
   const due = members.filter(({ stage }) => stage.state === "due").sort(inOrder);
   // A failure that does not halt ends the canary like a success.
-  const ended = count.passed + count.failed;
-  const waitedFor = count.progressing + count.stuck + count.soaking;
+  const ended = passed + failed.length;
+  const inProgress = countInProgress(shown);
+  const waitedFor = inProgress + countOf(shown, "soaking");
   const started = waitedFor + ended;
-  const isNoneLeft = count.due + waitedFor === 0;
+  const shownDue = due.filter(showsResult);
+  const isNoneLeft = shownDue.length + waitedFor === 0;
   const canaryPassed = members.length <= 1 || ended > 0;
-  const canary = isNoneLeft
-    ? due.slice(0, Math.max(0, 1 - progressing))
-    : due.filter(showsResult).slice(0, Math.max(0, 1 - started));
-  const soaksUntil = !canaryPassed && started > 0 && count.progressing + count.stuck === 0 ? nextCheckAt : undefined;
+  const canary = isNoneLeft ? due.slice(0, Math.max(0, 1 - progressing)) : shownDue.slice(0, Math.max(0, 1 - started));
+  const soaksUntil = !canaryPassed && started > 0 && inProgress === 0 ? nextCheckAt : undefined;
   const rolling = canaryPassed ? [] : members.filter(({ stage }) => stage.state === "soaking" || isInProgress(stage));
-  const stuck = count.due > 0 ? rolling.filter(({ stage }) => stage.state === "stuck").sort(inOrder)[0] : undefined;
+  const stuck =
+    shownDue.length > 0 ? rolling.filter(({ stage }) => stage.state === "stuck").sort(inOrder)[0] : undefined;
   return {
     ...result,
     failed: keysOf(failed),
@@ -173,34 +172,28 @@ function showsResult({ stage }: BatchMember): boolean {
 }
 
 /** Reports whether too many members failed, whatever else is due. */
-function isHalted(count: Counts, members: number, halts: boolean, flags: PacingFlags): boolean {
-  const { haltAfterFailures } = flags;
+function isHalted(
+  failed: readonly BatchMember[],
+  passed: number,
+  members: number,
+  { haltAfterFailures }: PacingFlags,
+): boolean {
   if (haltAfterFailures === 0 || members <= 1) return false;
-  return halts || count.failed >= (count.passed === 0 ? 1 : haltAfterFailures);
+  const halts = failed.some(({ stage }) => stage.state === "failed" && stage.halts);
+  return halts || failed.length >= (passed === 0 ? 1 : haltAfterFailures);
 }
-
-type Counts = Readonly<Record<Stage["state"], number>>;
 
 /** Reports whether others wait for the rollout. */
 function isInProgress(stage: Stage): boolean {
   return stage.state === "progressing" || (stage.state === "stuck" && stage.until !== undefined);
 }
 
-/** Counts the members in each stage, without those that are stuck and for which others do not wait any more. */
-function countStages(members: readonly BatchMember[]): Counts {
-  const counts = {
-    due: 0,
-    heldElsewhere: 0,
-    progressing: 0,
-    stuck: 0,
-    soaking: 0,
-    passed: 0,
-    failed: 0,
-    held: 0,
-    unusable: 0,
-  };
-  for (const { stage } of members) if (stage.state !== "stuck" || isInProgress(stage)) counts[stage.state]++;
-  return counts;
+function countInProgress(members: readonly BatchMember[]): number {
+  return members.filter(({ stage }) => isInProgress(stage)).length;
+}
+
+function countOf(members: readonly BatchMember[], state: Stage["state"]): number {
+  return members.filter(({ stage }) => stage.state === state).length;
 }
 
 /** Returns the time of the latest of these rollouts that failed, milliseconds since the epoch; 0 if none failed. */
