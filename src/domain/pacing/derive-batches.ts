@@ -104,7 +104,8 @@ export function deriveBatches(facts: BatchesFacts): DerivedBatches {
   for (const { change, admission } of changes.values()) {
     nextCheckAt = Math.min(nextCheckAt, admission.nextCheckAt ?? nextCheckAt);
     if (admission.admitted.size === 0) continue;
-    const complete = new Set(change.members.filter(isDueAndComplete).map(({ key }) => key));
+    const isComplete = ({ stage }: BatchMember) => stage.state === "due" && stage.wasComplete;
+    const complete = new Set(change.members.filter(isComplete).map(({ key }) => key));
     for (const key of admission.admitted) {
       if (isAdmittedByAll(key)) admitted.set(key, { changes: due.get(key) ?? [], wasComplete: complete.has(key) });
     }
@@ -127,12 +128,7 @@ export function holdingChange(
 }
 
 /** Returns the keys of the readers of each change. The workloads that are due or admitted may have begun to read it a moment ago. */
-function readersByChange({
-  due,
-  admitted = noneAdmitted,
-  also = [],
-  readersOf,
-}: BatchesFacts): Map<string, Set<string>> {
+function readersByChange({ due, admitted, also = [], readersOf }: BatchesFacts): Map<string, Set<string>> {
   const readers = new Map<string, Set<string>>();
   const of = (config: string) => {
     const known = readers.get(config);
@@ -142,7 +138,7 @@ function readersByChange({
     return found;
   };
   for (const [key, configs] of due) for (const config of configs) of(config).add(key);
-  for (const [key, { changes }] of admitted) for (const config of changes) of(config).add(key);
+  for (const [key, { changes }] of admitted ?? []) for (const config of changes) of(config).add(key);
   for (const config of also) of(config);
   return readers;
 }
@@ -155,12 +151,12 @@ function membersOf(
   facts: BatchesFacts,
   budget: KeysBudget,
 ): readonly BatchMember[] | undefined {
-  const { due: dueChanges, admitted = noneAdmitted, factsOf } = facts;
+  const { due: dueChanges, admitted, factsOf } = facts;
   const readers: { readonly known: MemberFacts; readonly position: MemberPosition }[] = [];
   for (const key of keys) {
     const known = factsOf(key);
     if (known === undefined) continue;
-    const before = admitted.get(key);
+    const before = admitted?.get(key);
     const isAdmitted = before?.changes.includes(config) === true;
     if (!isAdmitted && known.mustBePlanned && change.waitsForPlans) return undefined;
     readers.push({ known, position: isAdmitted ? before : dueChanges.get(key)?.includes(config) ? "due" : "none" });
@@ -221,16 +217,10 @@ function unplannedValidator({ key, rules }: MemberFacts, found: BatchMember | un
   return { priority: 0, weight: 0, ...found, key, validator, stage: { state: "heldElsewhere" } };
 }
 
-const noneAdmitted: ReadonlyMap<string, AdmittedWorkload> = new Map();
-
 function withHeldElsewhere(change: BatchedChange, keys: ReadonlySet<string>): BatchedChange {
   const members = change.members.map(
     (member): BatchMember =>
       member.stage.state === "due" && keys.has(member.key) ? { ...member, stage: { state: "heldElsewhere" } } : member,
   );
   return { ...change, members };
-}
-
-function isDueAndComplete({ stage }: BatchMember): boolean {
-  return stage.state === "due" && stage.wasComplete;
 }
