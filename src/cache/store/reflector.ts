@@ -8,7 +8,7 @@ import type { Source, Store } from "./store.ts";
  * Returns what to hold for an object; undefined for nothing. `held` is the newest value for it. Return `held` itself if
  * nothing relevant has changed: that needs no more memory.
  */
-export type Transform<O extends KubeObject, T> = (object: O, held: T | undefined, source: Source) => T | undefined;
+type Transform<O extends KubeObject, T> = (object: O, held: T | undefined, source: Source) => T | undefined;
 
 /** Reads, while the watch continues, a part of an object that is stored elsewhere. The cache then holds the complete object. */
 export interface Completer<O extends KubeObject, T> {

@@ -34,7 +34,7 @@ export interface MixedPods {
 }
 
 /** An alert that fires in a namespace. */
-export interface FiringAlert {
+interface FiringAlert {
   readonly name: string;
   /** When it was first seen to fire, in milliseconds since the epoch; undefined: there was no answer for a time before. */
   readonly since: number | undefined;

@@ -107,7 +107,7 @@ export function earlierPodsFail(pods: Iterable<ObservedPod>, rollout: LastRollou
 }
 
 /** Reports whether a Pod is one of the last rollout. */
-export function isNew({ hash, createdAt }: ObservedPod, rollout: LastRolloutPods): boolean {
+function isNew({ hash, createdAt }: ObservedPod, rollout: LastRolloutPods): boolean {
   return hash === rollout.hash && createdAt >= rollout.rolledAt;
 }
 
