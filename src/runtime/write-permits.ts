@@ -37,19 +37,25 @@ export class WritePermits {
 
   /** Returns the permits of one controller. */
   of(use: PermitUse, options: ControllerPermitsOptions): ControllerPermits {
-    const permits = new ControllerPermits(options, {
-      takeAtOnce: () => !this.#anyWaits && this.#tokens.take(),
-      isOver: () => this.isOver,
-      waits: () => {
-        if (this.#cancelTimer === undefined) this.#grant();
-      },
-      giveBack: () => {
-        this.#tokens.giveBack();
-        this.#grant();
-      },
-    });
+    const permits = new ControllerPermits(options, this);
     this.#queues[use].push(permits);
     return permits;
+  }
+
+  /** Takes a permit if there is one and no key waits. */
+  takeAtOnce(): boolean {
+    return !this.#anyWaits && this.#tokens.take();
+  }
+
+  /** Grants permits in time to a key that waits from now on. */
+  keyWaits(): void {
+    if (this.#cancelTimer === undefined) this.#grant();
+  }
+
+  /** Returns a permit that was taken and not used. */
+  giveBack(): void {
+    this.#tokens.giveBack();
+    this.#grant();
   }
 
   get #isClosed(): boolean {
@@ -110,16 +116,6 @@ interface ControllerPermitsOptions {
   readonly onGranted?: (key: string) => void;
 }
 
-interface SharedPermits {
-  /** Takes a permit if there is one and no key waits. */
-  readonly takeAtOnce: () => boolean;
-  /** Reports whether this process may not write any more. */
-  readonly isOver: () => boolean;
-  /** Called when a key waits. */
-  readonly waits: () => void;
-  readonly giveBack: () => void;
-}
-
 /**
  * The permits of one controller. A worker takes a permit right before a write. If there is no permit, the key waits and no
  * worker waits with it: when the permit is granted, the key is reconciled again. If a key with a permit has nothing to
@@ -127,16 +123,16 @@ interface SharedPermits {
  */
 export class ControllerPermits {
   readonly #options: ControllerPermitsOptions;
-  readonly #shared: SharedPermits;
+  readonly #all: WritePermits;
   readonly #waiting: FairQueue;
   /** The keys that have a permit and neither took nor dropped it. */
   readonly #granted = new Set<string>();
   /** The calls of `wait`, by key. */
   readonly #awaited = new Map<string, () => void>();
 
-  constructor(options: ControllerPermitsOptions, shared: SharedPermits) {
+  constructor(options: ControllerPermitsOptions, all: WritePermits) {
     this.#options = options;
-    this.#shared = shared;
+    this.#all = all;
     this.#waiting = new FairQueue(options.flowOf);
   }
 
@@ -147,11 +143,11 @@ export class ControllerPermits {
 
   /** Takes a permit for one write. Returns false if there is no permit, and the key waits; also after the leadership. */
   take(key: string, priority: Priority): boolean {
-    if (this.#shared.isOver()) return false;
+    if (this.#all.isOver) return false;
     // Keys that already wait come before a new one.
-    if (this.#granted.delete(key) || this.#shared.takeAtOnce()) return true;
+    if (this.#granted.delete(key) || this.#all.takeAtOnce()) return true;
     this.#waiting.add(key, priority);
-    this.#shared.waits();
+    this.#all.keyWaits();
     return false;
   }
 
@@ -165,7 +161,7 @@ export class ControllerPermits {
     this.#awaited.set(key, resolve);
     try {
       if (this.take(key, "low")) return true;
-      if (this.#shared.isOver()) return false;
+      if (this.#all.isOver) return false;
       await promise;
       return this.take(key, "low");
     } finally {
@@ -181,10 +177,10 @@ export class ControllerPermits {
 
   /** Returns a permit that was taken and not used. */
   giveBack(): void {
-    this.#shared.giveBack();
+    this.#all.giveBack();
   }
 
-  /** Grants a permit to the next key: for {@link WritePermits}. */
+  /** Grants a permit to the next key. */
   grantNext(): void {
     const key = this.#waiting.take();
     if (key === undefined) return;
@@ -194,7 +190,7 @@ export class ControllerPermits {
     else awaited();
   }
 
-  /** Removes all keys and returns their permits: for {@link WritePermits}. */
+  /** Removes all keys and returns their permits. */
   clear(): void {
     this.#waiting.clear();
     for (const key of this.#granted) this.drop(key);
