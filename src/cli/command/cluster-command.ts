@@ -1,4 +1,4 @@
-import { apiFailureOf } from "../../kube/api/api-failure.ts";
+import { apiFailureOf, retryAfterMs } from "../../kube/api/api-failure.ts";
 import type { ClusterConfig } from "../../kube/config/cluster-access.ts";
 import type { ChosenCluster } from "../../kube/config/cluster-config.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
@@ -141,7 +141,7 @@ export function retryingClient(client: ApiClient, clock: Clock, requestTimeoutMs
 /** Returns the wait before the next try; undefined if a retry is no help, or could write twice. */
 function waitMsOf(method: ApiRequest["method"], error: unknown): number | undefined {
   const failure = apiFailureOf(error);
-  if (failure?.type === "tooManyRequests") return failure.retryAfterMs || defaultWaitMs;
+  if (failure?.type === "tooManyRequests") return retryAfterMs(error) || defaultWaitMs;
   const mayRepeat = failure?.type === "unavailable" && (method === "GET" || !failure.mayBeDone);
-  return mayRepeat && failure.retryAfterMs > 0 ? failure.retryAfterMs : undefined;
+  return mayRepeat ? retryAfterMs(error) || undefined : undefined;
 }

@@ -22,16 +22,15 @@ type ApiFailure =
         /** 400 or 413: the server does not accept the request itself. */
         | "badRequest"
         /** An admission webhook or policy denied the request, with any status, or the server could not call a required webhook. */
-        | "deniedByAdmission";
+        | "deniedByAdmission"
+        /** 429: the server limits the request rate. It did nothing. */
+        | "tooManyRequests";
       readonly error: ApiError;
     }
-  /** 429: the server limits the request rate. It did nothing. */
-  | { readonly type: "tooManyRequests"; readonly error: ApiError; readonly retryAfterMs: number }
   /** There is no usable response now, which says nothing about the object. */
   | {
       readonly type: "unavailable";
       readonly error: ApiError | ConnectionError;
-      readonly retryAfterMs: number;
       /** Reports whether the server may have executed the request. */
       readonly mayBeDone: boolean;
     }
@@ -43,7 +42,7 @@ const maxRetryAfterMs = 300_000;
 
 /** Classifies the error of a request. Returns undefined for an error that no request throws: that is a bug. */
 export function apiFailureOf(error: unknown): ApiFailure | undefined {
-  if (error instanceof ConnectionError) return { type: "unavailable", error, retryAfterMs: 0, mayBeDone: true };
+  if (error instanceof ConnectionError) return { type: "unavailable", error, mayBeDone: true };
   if (error instanceof ClusterConfigError) return { type: "misconfigured", error };
   return error instanceof ApiError ? failureOf(error) : undefined;
 }
@@ -85,7 +84,7 @@ export function retryAfterMs(error: unknown): number {
 function failureOf(error: ApiError): ApiFailure {
   const { status, reason, serverMessage } = error;
   if (admissionDenials.some((denial) => denial.test(serverMessage))) return { type: "deniedByAdmission", error };
-  if (!isFromApiServer(error)) return unavailable(error, true);
+  if (!isFromApiServer(error)) return { type: "unavailable", error, mayBeDone: true };
   // A stream that began with 200 ends with this reason.
   if (reason === "Expired") return { type: "expired", error };
   switch (status) {
@@ -105,16 +104,12 @@ function failureOf(error: ApiError): ApiFailure {
     case 422:
       return { type: "invalid", error };
     case 429:
-      return { type: "tooManyRequests", error, retryAfterMs: retryAfterMs(error) };
+      return { type: "tooManyRequests", error };
     default:
       // Failures of etcd are 500 ("etcdserver: request timed out", "leader changed") and a deadline is 504, both possibly in
       // the middle of a write. The API server sends 503 before it begins.
-      return unavailable(error, status >= 500 && status !== 503);
+      return { type: "unavailable", error, mayBeDone: status >= 500 && status !== 503 };
   }
-}
-
-function unavailable(error: ApiError, mayBeDone: boolean): ApiFailure {
-  return { type: "unavailable", error, retryAfterMs: retryAfterMs(error), mayBeDone };
 }
 
 /**
