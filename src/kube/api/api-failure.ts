@@ -181,6 +181,19 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns the error of a Status that the API server sent. The header Retry-After has precedence over the wait in the Status. */
+export function statusError(
+  request: string,
+  status: number,
+  { reason, message, details }: Status,
+  headerWaitMs?: number,
+): ApiError {
+  const seconds = details?.retryAfterSeconds;
+  const retryAfterMs = headerWaitMs ?? (seconds ? seconds * 1000 : undefined);
+  // A gateway may write null.
+  return new ApiError({ request, status, reason: reason ?? "", serverMessage: message ?? "", retryAfterMs, details });
+}
+
 /** The server is unreachable, the connection broke, or the request timed out. The server may have executed the request. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";

@@ -164,6 +164,7 @@ describe("a response that no API server sends", () => {
     [404, "text/plain", "404 page not found\n", 'content type text/plain, "404 page not found"'],
     [502, "text/plain", "upstream is gone\nmore", 'content type text/plain, "upstream is gone"'],
     [502, "application/json", "null", "content type application/json"],
+    [404, "application/json", '{"reason":null,"message":null}', "content type application/json"],
     [200, "application/json", "", "content type application/json, not JSON"],
     [200, "application/json", '{"data": hunter2}', "content type application/json, not JSON"],
     [200, "application/json", "null", "content type application/json, not an object"],

@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import { ApiError, foreignResponseText } from "../api/api-failure.ts";
+import { ApiError, foreignResponseText, statusError } from "../api/api-failure.ts";
 import type { KubeList, Status } from "../api/resources.ts";
 import type { RequestInfo } from "./api-request.ts";
 import { maxObjectBytes } from "./json-bytes.ts";
@@ -82,17 +82,7 @@ export function toApiError(request: string, response: TransportResponse, body: B
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers["retry-after"], clock);
   const parsed = parseStatus(body);
-  if (parsed !== undefined) {
-    const seconds = parsed.details?.retryAfterSeconds;
-    return new ApiError({
-      request,
-      status,
-      reason: parsed.reason ?? "",
-      serverMessage: parsed.message ?? "",
-      retryAfterMs: retryAfterMs ?? (seconds ? seconds * 1000 : undefined),
-      details: parsed.details,
-    });
-  }
+  if (parsed !== undefined) return statusError(request, status, parsed, retryAfterMs);
   const type = mediaTypeOf(response);
   const text = type === "text/plain" ? (body.toString("utf8", 0, 300).split("\n")[0] ?? "").trim() : "";
   const reason = status === 404 && headers["audit-id"] !== undefined ? "NotFound" : "";

@@ -1,6 +1,6 @@
 import { logMessages } from "../../telemetry/logging/log-messages.ts";
-import { ApiError } from "../api/api-failure.ts";
-import { type KubeObject, metadataOnly, type Status, type WatchEvent } from "../api/resources.ts";
+import { statusError } from "../api/api-failure.ts";
+import { type KubeObject, metadataOnly, type WatchEvent } from "../api/resources.ts";
 import type { ApiRequest } from "../http/api-request.ts";
 import type { ApiClient } from "../http/client.ts";
 import { ChunkBuffer } from "../http/json-bytes.ts";
@@ -52,7 +52,8 @@ export async function* watchFrom<T extends KubeObject>(
   let listing = resourceVersion === undefined;
   if (listing) yield { resourceVersion: undefined, event: { type: "init" } };
   for await (const event of watchStream<T>(client, request, context)) {
-    if (event.type === "ERROR") throw errorOf(what, event.object);
+    // The stream began with 200.
+    if (event.type === "ERROR") throw statusError(`watch ${what}`, event.object.code ?? 500, event.object);
     // Undefined in a malformed object, which the reflector reports.
     const reached: string | undefined = event.object.metadata.resourceVersion;
     const { annotations } = event.object.metadata;
@@ -79,19 +80,6 @@ function toReflectorEvent<T extends KubeObject>(
     case "BOOKMARK":
       return undefined;
   }
-}
-
-/** Returns the error of an ERROR event, which occurs in a stream that began with 200. */
-function errorOf(what: string, status: Status): ApiError {
-  const seconds = status.details?.retryAfterSeconds;
-  return new ApiError({
-    request: `watch ${what}`,
-    status: status.code ?? 500,
-    reason: status.reason ?? "",
-    serverMessage: status.message ?? "",
-    retryAfterMs: seconds ? seconds * 1000 : undefined,
-    details: status.details,
-  });
 }
 
 /** Maximum time without data. Bookmarks arrive about every minute, so a longer silence means that the peer is lost. */
