@@ -1,6 +1,6 @@
 // The resources, types and errors of the Kubernetes API. Makes no request.
+import type { Status } from "#kubernetes";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import type { Status } from "./resources.ts";
 
 /** Why a request to the API server failed, by what a client does about it. Code that only needs one of these answers uses `isConflict` and its neighbours. */
 type ApiFailure =
@@ -148,22 +148,18 @@ export function errorTextWithoutValues(error: unknown): string {
   return fields === undefined ? errorText(error) : `the API server refused the write: ${fields}`;
 }
 
-interface ApiErrorFields {
+interface ApiErrorFields
+  extends Pick<ApiError, "status" | "reason" | "serverMessage">,
+    Partial<Pick<ApiError, "retryAfterMs" | "details">> {
   /** The request, such as "patch deployments/web in default". */
   readonly request: string;
-  readonly status: number;
-  /** Machine-readable reason in CamelCase, such as "NotFound". */
-  readonly reason: string;
-  readonly serverMessage: string;
-  readonly retryAfterMs?: number | undefined;
-  readonly details?: Status["details"] | undefined;
 }
 
 /** An error response of the server. Message: "patch deployments/web in default: 403 Forbidden: …". */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
-  /** The reason in CamelCase (https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#StatusReason). */
+  /** The reason in CamelCase, such as "NotFound" (https://pkg.go.dev/k8s.io/apimachinery/pkg/apis/meta/v1#StatusReason). */
   readonly reason: string;
   /** The message of the server, without the request. */
   readonly serverMessage: string;

@@ -1,4 +1,4 @@
-import type { ObjectMeta as OptionalObjectMeta, Status as ServerStatus } from "#kubernetes";
+import type { ObjectMeta as OptionalObjectMeta, Status } from "#kubernetes";
 
 /** A kind of object with its name in API paths. */
 export interface Resource {
@@ -131,9 +131,6 @@ export interface KubeList<T extends KubeObject> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   readonly items: readonly T[] | null;
 }
-
-/** A failure that the API server reports, as the body of a response or as the object of an `ERROR` watch event. */
-export type Status = ServerStatus;
 
 /** One line of a watch (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes). */
 export type WatchEvent<T extends KubeObject> =

@@ -1,6 +1,7 @@
+import type { Status } from "#kubernetes";
 import type { Clock } from "../../lib/clock.ts";
 import { ApiError, foreignResponseText, statusError } from "../api/api-failure.ts";
-import type { KubeList, Status } from "../api/resources.ts";
+import type { KubeList } from "../api/resources.ts";
 import type { RequestInfo } from "./api-request.ts";
 import { maxObjectBytes } from "./json-bytes.ts";
 import type { TransportResponse } from "./transport.ts";
