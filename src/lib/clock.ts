@@ -1,4 +1,5 @@
-/** This folder has mechanisms without any knowledge of Kubernetes or Wave. Source of time for all code, so that tests can control it. */
+// Mechanisms without any knowledge of Kubernetes or Wave.
+/** Source of time for all code, so that tests can control it. */
 export interface Clock {
   /** Milliseconds since the epoch by the wall clock. It may jump, and continues while the machine is suspended. */
   readonly wall: () => number;

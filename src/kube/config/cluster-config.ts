@@ -1,5 +1,4 @@
 // How to reach a cluster: kubeconfig, service account and credentials. Makes no request to the API server.
-/** This folder finds the cluster and the credentials: kubeconfig, Pod or plugin. It sends no request. */
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { isatty } from "node:tty";

@@ -1,5 +1,4 @@
 // Writes of Events. Knows no reason or text of a particular Event.
-/** This folder writes core/v1 Events. It knows no texts of Wave. */
 import { setLatest } from "../../lib/latest-entries.ts";
 import { workloadMetrics } from "../../telemetry/catalogue/workloads.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";

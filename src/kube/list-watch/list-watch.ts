@@ -1,5 +1,4 @@
 // Lists and watches of one resource, with their restarts. Knows no cache.
-/** This folder lists and watches one resource, and resumes after any failure. It keeps no objects. */
 import { sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/timers.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
