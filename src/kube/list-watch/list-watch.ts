@@ -2,10 +2,8 @@
 import { sleep } from "../../lib/clock.ts";
 import { backoffMs } from "../../runtime/timers.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import type { Counter } from "../../telemetry/metrics/metrics.ts";
-import type { LabelsOf } from "../../telemetry/metrics/series.ts";
 import { ApiError, apiFailureOf, isExpired, isForbidden, isNotFound, retryAfterMs } from "../api/api-failure.ts";
-import { type KubeObject, metadataOnlyList, type Resource, resourcePath } from "../api/resources.ts";
+import { type KubeObject, metadataOnlyList, resourcePath } from "../api/resources.ts";
 import {
   type ListWatchOptions,
   type PagedListContext,
@@ -107,9 +105,9 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         report.well();
       }
       options.lost?.();
-      count(restarts, resource, "ended");
+      restarts.inc({ resource: resource.plural, reason: "ended" });
       if (livedLong()) failures = 0;
-      else await pause(context, undefined, ++failures);
+      else await pause(undefined, ++failures);
       if (options.shouldRelist?.()) state = { at: "start" };
     } catch (error) {
       if (signal.aborted) return;
@@ -137,24 +135,24 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         await sleep(clock, absentMs, signal).catch(() => {});
       } else if (isExpired(error)) {
         log.debug("the API server no longer has the position of a watch, listing again", { watch: context.what });
-        count(restarts, resource, "gone");
+        restarts.inc({ resource: resource.plural, reason: "gone" });
         state = { at: "start" };
         // A server that immediately forgets what it has listed must not be requested in a tight loop.
-        if (relists > 0) await pause(context, error, relists);
+        if (relists > 0) await pause(error, relists);
         relists++;
       } else {
-        count(restarts, resource, error instanceof ApiError ? "refused" : "connection");
+        restarts.inc({ resource: resource.plural, reason: error instanceof ApiError ? "refused" : "connection" });
         if (state.at !== "watching") yield { type: "initFailed", reason: listFailureText(context, error) };
         if (state.at === "polling") state = { at: "start" };
         if (livedLong()) failures = 0;
         report.failed(error, failures++);
-        if (!livedLong() || retryAfterMs(error) > 0) await pause(context, error, failures);
+        if (!livedLong() || retryAfterMs(error) > 0) await pause(error, failures);
       }
     }
   }
 
-  async function pause({ random }: WatchContext, error: unknown, attempt: number): Promise<void> {
-    const ms = Math.max(retryAfterMs(error), backoffMs(attempt - 1, { ...backoff, random }));
+  async function pause(error: unknown, attempt: number): Promise<void> {
+    const ms = Math.max(retryAfterMs(error), backoffMs(attempt - 1, { ...backoff, random: context.random }));
     // Rejects only if the signal is aborted, which the loop checks itself.
     await sleep(clock, ms, signal).catch(() => {});
   }
@@ -194,14 +192,8 @@ function contextOf(options: ListWatchOptions): WatchContext {
   };
 }
 
-type Restart = LabelsOf<typeof clusterMetrics.restarts>;
-
 /** Servers before 1.27, or with WatchList off, reject `sendInitialEvents` as invalid. */
 function offersNoStreams(error: unknown): boolean {
   const type = apiFailureOf(error)?.type;
   return type === "badRequest" || type === "invalid";
-}
-
-function count(restarts: Counter<Restart>, resource: Resource, reason: Restart["reason"]): void {
-  restarts.inc({ resource: resource.plural, reason });
 }
