@@ -6,9 +6,9 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
 import { type ClusterConfig, isCertificate, noCertificate } from "./cluster-access.ts";
-import { configErrorTexts, readAgain, tokenFileCredentials } from "./credentials.ts";
-import { configOfServer, loadKubeconfig, readContextNames } from "./kubeconfig.ts";
-import { type ConfigOverrides, overridePod, proxyFromEnvironment } from "./overrides.ts";
+import { configErrorTexts } from "./credentials.ts";
+import { configWithoutFile, type KubeconfigOptions, loadKubeconfig, readContextNames } from "./kubeconfig.ts";
+import type { ConfigOverrides } from "./overrides.ts";
 
 /** The cluster that a person chooses, by flags. */
 export interface ChosenCluster {
@@ -54,12 +54,13 @@ export async function loadClusterConfig(options: ClusterConfigOptions): Promise<
     throw new ClusterConfigError(configErrorTexts.variableFilesNotFound(files.join(", ")));
   }
   const { server } = overrides;
-  const pod = context === undefined && server === undefined ? await inCluster(options, clock) : undefined;
-  if (pod?.config !== undefined) return overridePod(pod.config, overrides);
+  const pod = context === undefined && server === undefined ? await inCluster(options, surroundings) : undefined;
+  if (pod !== undefined && "server" in pod) return pod;
   const home = homeFiles(homeDir);
   const config = await loadKubeconfig(home, surroundings);
   if (config !== undefined) return config;
-  if (server !== undefined && context === undefined) return configOfServer(server, surroundings);
+  if (server !== undefined && context === undefined)
+    return configWithoutFile("--server", { cluster: { server } }, surroundings);
   const noFile = home[0] === undefined ? configErrorTexts.noHome : configErrorTexts.noCluster(home[0]);
   throw new ClusterConfigError(pod?.problem ?? noFile);
 }
@@ -83,37 +84,26 @@ function filesOfVariable({ KUBECONFIG = "" }: ClusterConfigOptions["env"]): read
   return [...new Set(KUBECONFIG.split(delimiter).filter((file) => file !== ""))];
 }
 
-interface PodConfig {
-  readonly config?: ClusterConfig;
-  readonly problem?: string;
-}
-
-/** https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/#directly-accessing-the-rest-api */
-async function inCluster({ env, inClusterFolder }: ClusterConfigOptions, clock: Clock): Promise<PodConfig | undefined> {
+/**
+ * Returns the configuration of the Pod, undefined outside of Pods, or the problem of its ServiceAccount
+ * (https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/#directly-accessing-the-rest-api).
+ */
+async function inCluster(
+  { env, inClusterFolder: folder = "/var/run/secrets/kubernetes.io/serviceaccount" }: ClusterConfigOptions,
+  surroundings: KubeconfigOptions,
+): Promise<ClusterConfig | { readonly problem: string } | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (!host || !port) return undefined;
-  const server = new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`);
-  const proxy = proxyFromEnvironment(server, env);
-  const folder = inClusterFolder ?? "/var/run/secrets/kubernetes.io/serviceaccount";
+  const [tokenFile, authority] = [join(folder, "token"), join(folder, "ca.crt")];
   try {
-    await readFile(join(folder, "token"));
-    const tls = readAgain(clock, async () => {
-      const ca = await readFile(join(folder, "ca.crt"), "utf8");
-      if (!isCertificate(ca)) throw new Error(`ca.crt ${noCertificate}`);
-      return { ca, insecure: false };
-    });
-    await tls.current();
-    const namespace = await readFile(join(folder, "namespace"), "utf8").catch(() => "");
-    const config: ClusterConfig = {
-      server,
-      namespace: namespace.trim() || undefined,
-      source: "the ServiceAccount of the Pod",
-      tls,
-      proxy,
-      credentials: tokenFileCredentials(join(folder, "token"), clock),
-    };
-    return { config };
+    await readFile(tokenFile);
+    if (!isCertificate(await readFile(authority, "utf8"))) throw new Error(`ca.crt ${noCertificate}`);
   } catch (error) {
     return { problem: configErrorTexts.noServiceAccount(folder, errorText(error)) };
   }
+  const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const namespace = await readFile(join(folder, "namespace"), "utf8").catch(() => "");
+  const cluster = { server, "certificate-authority": authority };
+  const context = { cluster, user: { tokenFile }, namespace: namespace.trim() };
+  return configWithoutFile("the ServiceAccount of the Pod", context, surroundings);
 }

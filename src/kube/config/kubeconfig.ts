@@ -14,7 +14,8 @@ import {
   proxyFromEnvironment,
 } from "./overrides.ts";
 
-interface KubeconfigOptions extends ExecContext {
+/** How to read a kubeconfig. */
+export interface KubeconfigOptions extends ExecContext {
   /** Undefined: the current context. */
   readonly context: string | undefined;
   readonly overrides?: ConfigOverrides;
@@ -43,16 +44,23 @@ export async function loadKubeconfig(
   return found.length === 0 ? undefined : clusterOf(merge(found), options);
 }
 
-/** Returns the configuration of a server without a kubeconfig: everything comes from the overrides. */
-export async function configOfServer(server: string, options: KubeconfigOptions): Promise<ClusterConfig> {
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns the configuration of a cluster that is in no kubeconfig, from the fields that it would have there. `source` is for messages. */
+export async function configWithoutFile(
+  source: string,
+  { cluster, user = {}, namespace }: { readonly cluster: Fields; readonly user?: Fields; readonly namespace?: string },
+  options: KubeconfigOptions,
+): Promise<ClusterConfig> {
   const mistake = (message: string) => new ClusterConfigError(message);
   const fields = {
     "current-context": "none",
-    clusters: [{ name: "none", cluster: { server } }],
-    contexts: [{ name: "none", context: { cluster: "none" } }],
+    clusters: [{ name: "none", cluster }],
+    users: [{ name: "none", user }],
+    contexts: [{ name: "none", context: { cluster: "none", user: "none", namespace } }],
   };
-  const kubeconfig = merge([new Section(fields, { file: "--server", mistake }, "")]);
-  return { ...(await clusterOf(kubeconfig, options)), source: "--server" };
+  const kubeconfig = merge([new Section(fields, { file: source, mistake }, "")]);
+  return { ...(await clusterOf(kubeconfig, options)), source };
 }
 
 /** Returns the names of the contexts of files, in their order. Skips files that do not exist. @throws ClusterConfigError if a file is invalid. */
@@ -92,7 +100,9 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
   const { files, contexts, clusters, users } = kubeconfig;
   const name = options.context ?? kubeconfig.currentContext;
   const { overrides = {} } = options;
-  if (name === undefined && overrides.server !== undefined) return configOfServer(overrides.server, options);
+  const { server: otherServer } = overrides;
+  if (name === undefined && otherServer !== undefined)
+    return configWithoutFile("--server", { cluster: { server: otherServer } }, options);
   const choice = contexts.size === 0 ? "the file has no contexts" : `available: ${[...contexts.keys()].join(", ")}`;
   if (name === undefined) {
     throw new ClusterConfigError(configErrorTexts.noContext(files, choice));

@@ -1,8 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import type { Section } from "../../lib/yaml-mapping.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
-import type { ClusterConfig } from "./cluster-access.ts";
-import { bearer, configErrorTexts, fixedCredentials, unchanging, withHeaders } from "./credentials.ts";
+import { configErrorTexts } from "./credentials.ts";
 
 /**
  * Values of flags that replace fields of the kubeconfig, with the rules of client-go
@@ -37,21 +36,6 @@ export function overrideUser(user: Section, { token, as, asGroups }: ConfigOverr
     ...(as !== undefined && { as }),
     ...(asGroups !== undefined && { "as-groups": asGroups }),
   });
-}
-
-/** Returns the configuration of a Pod with overrides, except the server. @throws ClusterConfigError as {@link overrideUser}. */
-export function overridePod(
-  pod: ClusterConfig,
-  { token, as, asGroups = [], insecureSkipTlsVerify }: ConfigOverrides,
-): ClusterConfig {
-  if (asGroups.length > 0 && as === undefined) throw new ClusterConfigError(configErrorTexts.groupWithoutUser);
-  const own = token === undefined ? pod.credentials : fixedCredentials(bearer(token));
-  const groups = asGroups.length === 0 ? {} : { "impersonate-group": [...asGroups] };
-  return {
-    ...pod,
-    tls: insecureSkipTlsVerify ? unchanging({ insecure: true }) : pod.tls,
-    credentials: as === undefined ? own : withHeaders(own, { "impersonate-user": as, ...groups }),
-  };
 }
 
 const protocols = ["http:", "https:", "socks5:", "socks5h:"];
