@@ -66,10 +66,10 @@ function machineAuthorities(): string[] | undefined {
  * Reads the certificates and the key of a cluster and a user in a kubeconfig. `NAME-data` has precedence over the file in `NAME`.
  * @throws ClusterConfigError that names the field if one is missing, unreadable or unusable.
  */
-export async function readTls(cluster: Section, user: Section | undefined): Promise<TlsConfig> {
+export async function readTls(cluster: Section, user: Section): Promise<TlsConfig> {
   const authority = await readPem(cluster, "certificate-authority");
-  const certificate = await (user && readPem(user, "client-certificate"));
-  const key = await (user && readPem(user, "client-key"));
+  const certificate = await readPem(user, "client-certificate");
+  const key = await readPem(user, "client-key");
   const insecure = cluster.flag("insecure-skip-tls-verify");
   if (insecure && authority !== undefined) {
     throw cluster.wrong(
@@ -78,13 +78,13 @@ export async function readTls(cluster: Section, user: Section | undefined): Prom
     );
   }
   if (authority !== undefined && !isCertificate(authority.pem)) throw cluster.wrong(authority.field, noCertificate);
-  if (user !== undefined && (certificate === undefined) !== (key === undefined)) {
+  if ((certificate === undefined) !== (key === undefined)) {
     throw user.wrong(
       certificate === undefined ? "client-certificate" : "client-key",
       "is missing; client-certificate and client-key belong together",
     );
   }
-  if (user !== undefined && certificate !== undefined && key !== undefined) {
+  if (certificate !== undefined && key !== undefined) {
     const problem = keyPairProblem(certificate.pem, key.pem);
     if (problem !== undefined) throw user.wrong({ certificate, key }[problem.part].field, problem.what);
   }

@@ -18,12 +18,11 @@ import { type ExecContext, type ExecPlugin, execCredentials } from "./exec-plugi
  * @throws ClusterConfigError for an unsupported or invalid field.
  */
 export function userCredentials(
-  user: Section | undefined,
+  user: Section,
   cluster: Section,
   ca: string | undefined,
   surroundings: ExecContext,
 ): Credentials {
-  if (user === undefined) return fixedCredentials();
   const impersonation = impersonationHeaders(user);
   const credentials = ownCredentials(user, cluster, ca, surroundings);
   return Object.keys(impersonation).length === 0 ? credentials : withHeaders(credentials, impersonation);

@@ -104,9 +104,7 @@ async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Pr
   if (name === undefined && otherServer !== undefined)
     return configWithoutFile("--server", { cluster: { server: otherServer } }, options);
   const choice = contexts.size === 0 ? "the file has no contexts" : `available: ${[...contexts.keys()].join(", ")}`;
-  if (name === undefined) {
-    throw new ClusterConfigError(configErrorTexts.noContext(files, choice));
-  }
+  if (name === undefined) throw new ClusterConfigError(configErrorTexts.noContext(files, choice));
   const context = contexts.get(name);
   if (context === undefined) throw new ClusterConfigError(configErrorTexts.contextNotFound(files, name, choice));
   const ownCluster = referred(context, "cluster", clusters, files);
