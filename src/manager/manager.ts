@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import type { ClusterConfig } from "../kube/config/cluster-access.ts";
 import { loadClusterConfig } from "../kube/config/cluster-config.ts";
-import { type Clock, sleep } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Notifier } from "../notify/notifier.ts";
 import { type Checks, type HttpEndpoint, serveMetrics, serveProbes } from "../telemetry/http-server.ts";
 import { MetricsRegistry } from "../telemetry/metrics/metrics.ts";
@@ -127,20 +127,18 @@ export async function withShutdownTimeout(options: {
   readonly clock: Clock;
 }): Promise<void> {
   const { work, stop, limitMs, clock } = options;
-  const settled = new AbortController();
   const limit = Promise.withResolvers<never>();
+  let cancel = () => {};
   const onStop = () => {
-    sleep(clock, limitMs, settled.signal).then(
-      () => limit.reject(new Error(`shutdown took longer than ${limitMs / 1000}s`)),
-      () => {}, // the work ended in time
-    );
+    const late = new Error(`shutdown took longer than ${limitMs / 1000}s`);
+    cancel = clock.timer(limitMs, () => limit.reject(late));
   };
   if (stop.aborted) onStop();
   else stop.addEventListener("abort", onStop, { once: true });
   try {
     await Promise.race([work, limit.promise]);
   } finally {
-    settled.abort();
+    cancel();
     stop.removeEventListener("abort", onStop);
   }
 }
