@@ -8,7 +8,6 @@ import type { ClusterConfig, TlsConfig } from "../config/cluster-access.ts";
 import type { Credential } from "../config/credentials.ts";
 import { type ApiRequest, type RequestInfo, requestInfo, requestLabels, statusLabel } from "./api-request.ts";
 import { type Connections, createConnections } from "./connections.ts";
-import type { PingSettings } from "./http2-transport.ts";
 import { maxObjectBytes } from "./json-bytes.ts";
 import {
   type ByteStream,
@@ -46,7 +45,6 @@ export interface ApiClientOptions extends Pick<ProcessContext, "clock"> {
   readonly metrics?: ProcessContext["metrics"];
   readonly config: ClusterConfig;
   readonly userAgent: string;
-  readonly ping?: PingSettings;
   /** Receives each response and each failure. Default: none. */
   readonly reachability?: Reachability;
   /** Collects the garbage of long responses. Default: the function of V8, if exposed. */
@@ -69,12 +67,9 @@ const shortResponseBytes = 128 * 1024;
 /** Bytes of long responses between two garbage collections. A collection takes about 15 ms. */
 const collectAfterBytes = 4 * 1024 * 1024;
 
-/** Closes a connection at most 6 s after the peer disappeared. */
-const defaultPing: PingSettings = { intervalMs: 3_000, timeoutMs: 3_000 };
-
 /** Creates a client that connects with its first request. contributing/adr/0004-api-client.md has the reasons for an own client. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
-  const { config, clock, metrics, userAgent, reachability, ping = defaultPing, connect = createConnections } = options;
+  const { config, clock, metrics, userAgent, reachability, connect = createConnections } = options;
   const requests = metrics?.counter(clusterMetrics.requests);
   // A server behind a gateway may have a base path, such as https://gateway/clusters/a.
   const root = config.server.pathname.replace(/\/$/, "");
@@ -100,7 +95,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     if (connections === undefined || !isSame) {
       connections?.close();
       connectedBy = access;
-      connections = connect(config.server, { ...tls, ...credential.certificate }, { clock, ping, proxy: config.proxy });
+      connections = connect(config.server, { ...tls, ...credential.certificate }, { clock, proxy: config.proxy });
     }
     return connections;
   };

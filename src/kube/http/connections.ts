@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { TlsConfig } from "../config/cluster-access.ts";
-import { connectHttp2, type Http2Connection, type PingSettings } from "./http2-transport.ts";
+import { connectHttp2, type Http2Connection } from "./http2-transport.ts";
 import { connectTls, createHttp1Transport, type Transport } from "./transport.ts";
 
 /** The connections to one server with one client certificate. */
@@ -27,7 +27,7 @@ interface Http2Pool {
 export function createConnections(
   server: URL,
   tls: TlsConfig,
-  options: { readonly clock: Clock; readonly ping: PingSettings; readonly proxy?: URL | undefined },
+  options: { readonly clock: Clock; readonly proxy?: URL | undefined },
 ): Connections {
   let http1: Transport | undefined;
   const watches: Http2Pool = { connections: [], connecting: undefined };
@@ -37,7 +37,7 @@ export function createConnections(
   const connectOnce = async (pool: Http2Pool): Promise<void> => {
     const socket = await connectTls(server, tls, options.proxy);
     if (!closed && socket.alpnProtocol === "h2") {
-      const connection = await connectHttp2(server, socket, options);
+      const connection = await connectHttp2(server, socket, options.clock);
       // Keeps connections that are no longer used but not ended, for close().
       pool.connections = [...pool.connections.filter((each) => !each.isEnded()), connection];
       if (closed) connection.close();
@@ -61,7 +61,7 @@ export function createConnections(
     if (closed) throw new Error("the client is closed");
     if (server.protocol === "http:") http1 ??= createHttp1Transport(server, tls, options.proxy);
     if (http1 !== undefined) return http1;
-    return poolFor(longLived).connections.find((connection) => connection.isUsable() && connection.hasRoom());
+    return poolFor(longLived).connections.find((connection) => connection.hasRoom());
   };
 
   const close = () => {

@@ -9,11 +9,9 @@ import {
   UnprocessedError,
 } from "./transport.ts";
 
-/** A connection is dead if a ping, sent every `intervalMs`, has no response within `timeoutMs`. */
-export interface PingSettings {
-  readonly intervalMs: number;
-  readonly timeoutMs: number;
-}
+/** A connection is dead if a ping has no response in this time. So it is closed at most 6 s after the peer disappeared. */
+const pingTimeoutMs = 3_000;
+const pingIntervalMs = 3_000;
 
 /**
  * Flow control windows: the number of bytes that may be sent before they are read, for a stream and for a connection. An
@@ -25,23 +23,17 @@ export interface PingSettings {
 const streamWindowBytes = 2 * 1024 * 1024;
 const connectionWindowBytes = 4 * 1024 * 1024;
 
-/** Concurrent requests over one connection, until it ends. See {@link isUsable}. */
+/** Concurrent requests over one connection, until it ends. */
 export interface Http2Connection extends Transport {
-  /** Reports whether another request fits. */
+  /** Reports whether another request fits, and the server has not announced the end of the connection. */
   readonly hasRoom: () => boolean;
-  /** Reports whether the server has not announced the end of the connection. */
-  readonly isUsable: () => boolean;
   readonly isEnded: () => boolean;
 }
 
 const settingsTimeoutMs = 10_000;
 
 /** Starts HTTP/2 on a connected socket. Rejects if the server sends no settings in 10 s. Pings detect a lost peer within seconds. */
-export function connectHttp2(
-  server: URL,
-  socket: TLSSocket,
-  { clock, ping }: { readonly clock: Clock; readonly ping: PingSettings },
-): Promise<Http2Connection> {
+export function connectHttp2(server: URL, socket: TLSSocket, clock: Clock): Promise<Http2Connection> {
   const session = connect(server, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: streamWindowBytes },
@@ -52,7 +44,7 @@ export function connectHttp2(
     );
     session.once("remoteSettings", () => {
       session.setLocalWindowSize(connectionWindowBytes);
-      keepPinging(session, clock, ping);
+      keepPinging(session, clock);
       endAfterGoaway(session, clock);
       resolve(connectionOf(session));
     });
@@ -78,12 +70,11 @@ function connectionOf(session: ClientHttp2Session): Http2Connection {
       streams--;
     });
   };
-  const hasRoom = () => streams < Math.max(1, session.remoteSettings?.maxConcurrentStreams ?? 100);
+  const maxStreams = () => Math.max(1, session.remoteSettings?.maxConcurrentStreams ?? 100);
   return {
     send,
-    hasRoom,
+    hasRoom: () => usable && !session.closed && !session.destroyed && streams < maxStreams(),
     isEnded: () => session.destroyed,
-    isUsable: () => usable && !session.closed && !session.destroyed,
     close: () => session.destroy(new Error("the connection was closed")),
   };
 }
@@ -142,20 +133,21 @@ function endAfterGoaway(session: ClientHttp2Session, clock: Clock): void {
   session.once("close", () => cancel());
 }
 
-function keepPinging(session: ClientHttp2Session, clock: Clock, { intervalMs, timeoutMs }: PingSettings): void {
+function keepPinging(session: ClientHttp2Session, clock: Clock): void {
   let cancel = () => {};
   const wait = () => {
-    cancel = clock.timer(intervalMs, beat);
+    cancel = clock.timer(pingIntervalMs, beat);
   };
   const beat = () => {
     if (session.destroyed || session.closed) return;
     overwriteStack();
     let answer = false;
     const giveUp = () => {
-      if (!answer) session.destroy(new Error(`the API server has not responded to a ping for ${timeoutMs / 1000} s`));
+      const silence = `the API server has not responded to a ping for ${pingTimeoutMs / 1000} s`;
+      if (!answer) session.destroy(new Error(silence));
     };
     // After a long pause of this process timers run first: the response may have arrived but not been read.
-    cancel = clock.timer(timeoutMs, () => setImmediate(giveUp));
+    cancel = clock.timer(pingTimeoutMs, () => setImmediate(giveUp));
     const answered = () => {
       answer = true;
       cancel();

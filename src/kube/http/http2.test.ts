@@ -113,15 +113,15 @@ describe("the connection to an API server with HTTP/2", () => {
     const proxy = await proxyTo(server.port);
     onTestFinished(proxy.close);
     const clock = new FakeClock();
-    const client = clientFor(proxy.port, { clock, ping: { intervalMs: 15_000, timeoutMs: 10_000 } });
+    const client = clientFor(proxy.port, { clock });
     const watch = (await client.stream(get("/watch")))[Symbol.asyncIterator]();
     await watch.next();
     await client.request(get("/now"));
     proxy.goSilent();
     const failure = client.request(get("/never")).catch((error: unknown) => error);
-    await clock.advance(25_000);
+    await clock.advance(6_000);
     expect(await failure).toBeInstanceOf(ConnectionError);
-    expect(String(await failure)).toContain("get /never: the API server has not responded to a ping for 10 s");
+    expect(String(await failure)).toContain("get /never: the API server has not responded to a ping for 3 s");
     await expect(watch.next()).rejects.toBeInstanceOf(ConnectionError);
     proxy.forward();
     expect(await client.request(get("/now"))).toBe("/now");
@@ -133,13 +133,13 @@ describe("the connection to an API server with HTTP/2", () => {
       else ok(stream, path, headers);
     });
     const clock = new FakeClock();
-    const client = clientFor(server.port, { clock, ping: { intervalMs: 15_000, timeoutMs: 10_000 } });
+    const client = clientFor(server.port, { clock });
     const stop = new AbortController();
     const stream = await client.stream({ ...get("/watch"), signal: stop.signal });
     let pings = 0;
     server.sessions[0]?.on("ping", () => pings++);
     for (let count = 1; count <= 20; count++) {
-      await clock.advance(15_000);
+      await clock.advance(3_000);
       await eventually(() => expect(pings).toBe(count));
       // What was answered before has come when this has.
       await client.request(get());

@@ -11,13 +11,12 @@ export function clientOf(
     readonly tls?: Partial<TlsConfig>;
     readonly proxy?: URL;
     readonly credentials?: Credentials;
-    readonly ping?: ApiClientOptions["ping"];
     readonly clock?: ApiClientOptions["clock"];
     readonly collect?: () => void;
   } = {},
 ) {
   const metrics = new MetricsRegistry();
-  const { tls, proxy, credentials = fixedCredentials(), ping, clock = systemClock, collect } = options;
+  const { tls, proxy, credentials = fixedCredentials(), clock = systemClock, collect } = options;
   const config: ClusterConfig = {
     server: new URL(server),
     source: "a test",
@@ -25,7 +24,7 @@ export function clientOf(
     proxy,
     credentials,
   };
-  const optional = { ...(ping && { ping }), ...(collect && { collect }) };
+  const optional = collect ? { collect } : {};
   const client = createApiClient({ config, clock, metrics, userAgent: "wave/test", ...optional });
   return { client, metrics };
 }
