@@ -63,7 +63,9 @@ export function createHttp1Transport(server: URL, tls: TlsConfig, proxy?: URL): 
 
   const send = ({ method, path, headers, body }: TransportRequest): Exchange => {
     const url = new URL(path, server);
-    const sent: ClientRequest = request(url, { method, agent, headers: framed(headers, body) });
+    // Without the length Node.js sends the body of a DELETE without framing, and servers respond with 400.
+    const length = body && { "content-length": String(body.length) };
+    const sent: ClientRequest = request(url, { method, agent, headers: { ...headers, ...length } });
     sent.setNoDelay(true);
     const response = new Promise<TransportResponse>((resolve, reject) => {
       sent.once("response", (message: IncomingMessage) =>
@@ -91,11 +93,6 @@ export function createHttp1Transport(server: URL, tls: TlsConfig, proxy?: URL): 
 async function connectThrough(server: URL, tls: TlsConfig, proxy: URL): Promise<Socket> {
   const tunnel = await openServerTunnel(server, proxy);
   return server.protocol === "https:" ? connect({ ...tlsOptions(server, tls), socket: tunnel }) : tunnel;
-}
-
-/** Adds the length. Without it Node.js sends the body of a DELETE without framing, and servers respond with 400. */
-function framed(headers: TransportRequest["headers"], body: Buffer | undefined): TransportRequest["headers"] {
-  return body === undefined ? headers : { ...headers, "content-length": String(body.length) };
 }
 
 const connectTimeoutMs = 10_000;
