@@ -17,18 +17,11 @@ export function isToken(text: string): boolean {
   return tokenPattern.test(text);
 }
 
-/** Derived tokens. One reconcile needs each several times. */
-const derived = new WeakMap<KeyPair, string>();
-
 /** Returns the token of an authority: 128 bits as 32 hexadecimal digits, which cannot be computed without its key. */
-export function tokenOf(pair: KeyPair): string {
-  const known = derived.get(pair);
-  if (known !== undefined) return known;
-  const secret = createPrivateKey(pair.key).export({ type: "pkcs8", format: "der" });
+export function tokenOf({ key }: KeyPair): string {
+  const secret = createPrivateKey(key).export({ type: "pkcs8", format: "der" });
   const bytes = hkdfSync("sha256", secret, "", "path of the webhook of wave.pusher.com", 16);
-  const token = Buffer.from(bytes).toString("hex");
-  derived.set(pair, token);
-  return token;
+  return Buffer.from(bytes).toString("hex");
 }
 
 /** Returns the secret path at which the API server calls the webhook: `/mutate/` and the token. The form of the token is not checked. */
