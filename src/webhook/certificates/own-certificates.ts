@@ -52,8 +52,8 @@ export function ownCertificates(options: {
 
   function plan(authority: Authority | undefined, now: number): AuthorityStep {
     const seen = {
-      nextAuthorityMs: published.certificateMs(authority?.next?.certificate),
-      pathMs: authority ? published.pathMs(tokenOf(authority.current)) : -1,
+      nextAuthorityMs: published.ms(authority?.next?.certificate.fingerprint),
+      pathMs: published.ms(authority && tokenOf(authority.current)),
     };
     return planAuthority(authority, now, seen, lifetimes);
   }
@@ -90,7 +90,7 @@ export function ownCertificates(options: {
     if (serving !== undefined && now < serving.pair.certificate.notAfter) {
       const sameIssuer = serving.issuer.fingerprint === current.certificate.fingerprint;
       if (sameIssuer && now < serving.renewAt) return;
-      const mayChange = registered === undefined || published.certificateMs(current.certificate) >= lifetimes.holdMs;
+      const mayChange = registered === undefined || published.ms(current.certificate.fingerprint) >= lifetimes.holdMs;
       if (!sameIssuer && !mayChange) return;
     }
     const notAfter = Math.min(now + lifetimes.servingMs, current.certificate.notAfter);
@@ -108,7 +108,7 @@ export function ownCertificates(options: {
    */
   function tokenToRegister({ current, previousTokens }: Authority, registered: RegistrationState | undefined): string {
     const token = tokenOf(current);
-    if (published.certificateMs(current.certificate) >= lifetimes.holdMs) return token;
+    if (published.ms(current.certificate.fingerprint) >= lifetimes.holdMs) return token;
     const answered = [token, ...previousTokens];
     const before = [registered?.token, registeredToken].find(
       (token) => token !== undefined && answered.includes(token),
@@ -122,10 +122,10 @@ export function ownCertificates(options: {
     const { current, next, previousTokens } = authority;
     const step = plan(authority, now);
     const times = [step.action === "keep" ? step.until - now : 0];
-    if (next) times.push(lifetimes.overlapMs - published.certificateMs(next.certificate));
+    if (next) times.push(lifetimes.overlapMs - published.ms(next.certificate.fingerprint));
     if (previousTokens.length > 0) {
-      const pathMs = published.pathMs(tokenOf(current));
-      const certificateMs = published.certificateMs(current.certificate);
+      const pathMs = published.ms(tokenOf(current));
+      const certificateMs = published.ms(current.certificate.fingerprint);
       if (pathMs >= 0) times.push(lifetimes.overlapMs - pathMs);
       else if (certificateMs >= 0) times.push(lifetimes.holdMs - certificateMs);
     }
@@ -133,7 +133,7 @@ export function ownCertificates(options: {
     // The next change of issuer: when it is allowed, or when the certificate expires.
     else if (serving) {
       const { notAfter } = serving.pair.certificate;
-      times.push(Math.min(lifetimes.holdMs - published.certificateMs(current.certificate), notAfter - now));
+      times.push(Math.min(lifetimes.holdMs - published.ms(current.certificate.fingerprint), notAfter - now));
     }
     return Math.max(0, Math.min(...times));
   }
@@ -172,17 +172,11 @@ class PublicationTimes {
     this.#since = new Map(seen.map((identity) => [identity, this.#since.get(identity) ?? now]));
   }
 
-  /** Returns for how long the certificate was seen without interruption, in milliseconds; -1 if the last read did not show it. */
-  certificateMs(certificate: Certificate | undefined): number {
-    return this.#msOf(certificate?.fingerprint);
-  }
-
-  /** Returns the same for the path with this token. */
-  pathMs(token: string): number {
-    return this.#msOf(token);
-  }
-
-  #msOf(identity: string | undefined): number {
+  /**
+   * Returns for how long a certificate, by its fingerprint, or the path with a token was seen without interruption, in milliseconds;
+   * -1 if the last read did not show it.
+   */
+  ms(identity: string | undefined): number {
     const since = identity === undefined ? undefined : this.#since.get(identity);
     return since === undefined ? -1 : this.#clock.monotonic() - since;
   }
