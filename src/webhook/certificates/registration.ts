@@ -67,25 +67,16 @@ export function installedRegistration(client: ApiClient, service: WebhookService
   const path = pathOf(name);
   return {
     name,
-    read: async (signal) => stateOf(await get(client, path, signal), isOurs),
+    read: async (signal) => stateOf(await getIfExists<StoredConfiguration>(client, { path, signal }), isOurs),
     async publish(before, desired, signal) {
       if (before === undefined) return before;
       const { metadata, webhooks = [] } = before.object;
       const changes = webhooks.flatMap((webhook, index) => (isOurs(webhook) ? changesOf(webhook, index, desired) : []));
       if (changes.length === 0) return before;
-      const patch = [{ op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion }, ...changes];
+      const body = [{ op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion }, ...changes];
       const query = { fieldManager: "wave" };
-      return stateOf(
-        await client.request<StoredConfiguration>({
-          method: "PATCH",
-          path,
-          query,
-          body: patch,
-          contentType: "application/json-patch+json",
-          signal,
-        }),
-        isOurs,
-      );
+      const object = await client.request<StoredConfiguration>({ method: "PATCH", path, query, body, signal });
+      return stateOf(object, isOurs);
     },
     withdraw: async () => {},
   };
@@ -107,7 +98,7 @@ export function ownRegistration(
   const isOurs = () => true;
   return {
     name,
-    read: async (signal) => stateOf(await get(client, path, signal), isOurs),
+    read: async (signal) => stateOf(await getIfExists<StoredConfiguration>(client, { path, signal }), isOurs),
     async publish(before, { trusted, token }, signal) {
       const caBundle = trusted ? encode(trusted) : before?.object.webhooks?.[0]?.clientConfig.caBundle;
       const clientConfig = { url: new URL(pathWith(token), url).href, ...(caBundle ? { caBundle } : {}) };
@@ -145,10 +136,6 @@ function changesOf({ clientConfig }: MutatingWebhook, index: number, { trusted =
 
 const pathOf = (name?: string) => resourcePath(resources.mutatingWebhookConfigurations, { name });
 
-function get(client: ApiClient, path: string, signal: AbortSignal): Promise<StoredConfiguration | undefined> {
-  return getIfExists<StoredConfiguration>(client, { path, signal });
-}
-
 function encode(bundle: readonly Certificate[]): string {
   return Buffer.from(writeBundle(bundle)).toString("base64");
 }
@@ -176,9 +163,6 @@ function decode(caBundle: string | undefined): readonly Certificate[] {
   }
 }
 
-/** Why the API server does not call Wave through an installed registration. */
-type RegistrationProblem = "missing" | "otherService";
-
 /**
  * Returns the same registration, which logs a warning when the API server cannot call Wave through it, and a line when it can
  * again. Each problem is logged once. Without the warning the webhook would run without effect, and no line would say why.
@@ -189,30 +173,23 @@ export function warnIfNotRegistered(
   log: Logger,
 ): Registration {
   const fields = { configuration: registration.name, service: `${namespace}/${name}` };
-  let logged: RegistrationProblem | undefined;
-  const report = (problem: RegistrationProblem | undefined) => {
-    switch (problem) {
-      case "missing":
-        return log.warn(logMessages.webhookUnregistered, fields);
-      case "otherService":
-        return log.warn(logMessages.webhookElsewhere, fields);
-      case undefined:
-        return log.info("the MutatingWebhookConfiguration names the webhook again", fields);
-    }
-  };
+  let logged: string | undefined;
   return {
     ...registration,
     async read(signal) {
       const state = await registration.read(signal);
       const problem = problemOf(state);
-      if (problem !== logged) report(problem);
+      if (problem === logged) return state;
+      if (problem !== undefined) log.warn(problem, fields);
+      else log.info("the MutatingWebhookConfiguration names the webhook again", fields);
       logged = problem;
       return state;
     },
   };
 }
 
-function problemOf(state: RegistrationState | undefined): RegistrationProblem | undefined {
-  if (state === undefined) return "missing";
-  return state.webhookCount > 0 ? undefined : "otherService";
+/** Returns in one line why the API server does not call Wave through an installed registration; undefined if it does. */
+function problemOf(state: RegistrationState | undefined): string | undefined {
+  if (state === undefined) return logMessages.webhookUnregistered;
+  return state.webhookCount > 0 ? undefined : logMessages.webhookElsewhere;
 }
