@@ -178,7 +178,8 @@ async function review(
   if (pins.areRequested) return { patch: plan.patch, warnings, outcome, denied };
   if (stored === "stale") {
     if (tries > 1 && leftMs() >= readsTimeoutMs) return review(request, read, options, until, tries - 1);
-    return changing(after, options.policy);
+    // The controller rolls it after the last change.
+    return allowUnread("its ConfigMaps keep changing", object, options.policy);
   }
   if (stored === "unavailable")
     return allowUnread("the API server did not answer Wave in time", object, options.policy);
@@ -205,11 +206,6 @@ function haltLookup({ workloadsReading, policy, clock }: AdmissionOptions, looku
     const rulesOf = (reader: Workload) => rulesFor(reader, policy);
     return isHaltedFor(workload, { object, readers, lookup, rulesOf, now: clock.wall() });
   };
-}
-
-/** Allows a workload whose ConfigMaps keep changing. The controller rolls it after the last change. */
-function changing({ sent }: AdmissionObject, policy: Policy): ReviewResult {
-  return allowUnread("its ConfigMaps keep changing", sent, policy);
 }
 
 /** The result of a review of a Pod. Wave reads nothing for it and never denies it. */
