@@ -97,9 +97,9 @@ export function createWebhook(options: WebhookOptions): Webhook {
     signal.addEventListener("abort", () => {
       isStopping = true;
     });
+    /** Aborted if the server cannot listen. */
     const failed = new AbortController();
     const running = AbortSignal.any([signal, failed.signal]);
-    let listenFailure: unknown;
     let shown: { readonly served: ServerConfig; readonly notAfter: number } | undefined;
 
     const serve = async (config: ServingConfig) => {
@@ -117,8 +117,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
             metrics: options.metrics,
           });
         } catch (error) {
-          listenFailure = error;
-          failed.abort();
+          failed.abort(error);
           throw error;
         }
         log.info("serving the webhook", { address: options.bindAddress, configuration: registration.name });
@@ -137,10 +136,10 @@ export function createWebhook(options: WebhookOptions): Webhook {
       ...(options.tlsDirectory ? [] : [watch(options, resources.secrets, secretName, namespace, running)]),
     ];
     await runCertificateLoop({ source, serve, changes, clock, log, random, onState }, running);
-    if (listenFailure === undefined) await stop();
+    if (!failed.signal.aborted) await stop();
     problem = "stopped";
     servesUntil = Number.NEGATIVE_INFINITY;
-    if (listenFailure !== undefined) throw listenFailure;
+    failed.signal.throwIfAborted();
   }
 
   /**
@@ -155,9 +154,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
       if (url) await registration.withdraw(AbortSignal.timeout(5000));
       else await sleep(clock, options.lingerMs ?? 10_000);
     } catch (error) {
-      const { name: configuration } = registration;
-      const fields = { configuration, error: errorText(error) };
-      log.warn(logMessages.registrationNotDeleted, fields);
+      log.warn(logMessages.registrationNotDeleted, { configuration: registration.name, error: errorText(error) });
     }
     await server.close();
   }
@@ -202,7 +199,7 @@ function watch(
   return listWatch({
     client,
     resource,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     fieldSelector: `metadata.name=${name}`,
     clock,
     log,

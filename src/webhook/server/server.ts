@@ -88,7 +88,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     response.once("finish", () =>
       answers.inc({ code: codes.find((code) => code === String(response.statusCode)) ?? "other" }),
     );
-    if (!carriesToken(request.url ?? "", tokens)) return reject(response, unknownPath);
+    if (!carriesToken(request.url ?? "", tokens)) return reject(response, { status: 404, text: "unknown path" });
     connections.active(request.socket);
     response.once("close", () => connections.idle(request.socket));
     const length = Number(request.headers["content-length"]);
@@ -176,8 +176,6 @@ interface HttpReply {
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
-
-const unknownPath: HttpReply = { status: 404, text: "unknown path" };
 
 /** Returns the response to a request that is rejected by its head; undefined if its body must be read. `length` is NaN without a Content-Length. */
 function rejectionOf({ method, headers }: IncomingMessage, length: number): HttpReply | undefined {
