@@ -154,6 +154,7 @@ export function isList(parsed: unknown): parsed is KubeList<never> {
   return isMapping(parsed) && isMapping(parsed.metadata) && (parsed.items === null || Array.isArray(parsed.items));
 }
 
-function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Reports whether parsed JSON is an object. */
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

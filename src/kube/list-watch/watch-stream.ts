@@ -2,9 +2,8 @@ import { logMessages } from "../../telemetry/logging/log-messages.ts";
 import { statusError } from "../api/api-failure.ts";
 import { type KubeObject, metadataOnly, type WatchEvent } from "../api/resources.ts";
 import type { ApiRequest } from "../http/api-request.ts";
-import type { ApiClient } from "../http/client.ts";
 import { ChunkBuffer } from "../http/json-bytes.ts";
-import type { ByteStream } from "../http/open-request.ts";
+import { isMapping } from "../http/response-body.ts";
 import { type DigestedKind, parseJson } from "../http/value-digests.ts";
 import { type ReflectorEvent, type WatchContext, withIdleTimeout } from "./paged-list.ts";
 
@@ -13,11 +12,6 @@ interface WatchStep<T extends KubeObject> {
   /** The position after `event`. Undefined while the initial objects arrive. */
   readonly resourceVersion: string | undefined;
   readonly event: ReflectorEvent<T> | undefined;
-}
-
-/** Returns a random watch duration of 5 to 10 minutes, like client-go, so that many watches do not restart together. */
-function timeoutSeconds(random: () => number): number {
-  return Math.round(300 * (1 + random()));
 }
 
 /**
@@ -34,24 +28,18 @@ export async function* watchFrom<T extends KubeObject>(
   context: WatchContext,
   resourceVersion: string | undefined,
 ): AsyncGenerator<WatchStep<T>> {
-  const { client, path, fieldSelector, random, signal, what } = context;
+  const { fieldSelector, random, what } = context;
   const query = {
     watch: true,
     allowWatchBookmarks: true,
     ...(resourceVersion === undefined ? fromTheBeginning : { resourceVersion }),
-    timeoutSeconds: timeoutSeconds(random),
+    // 5 to 10 minutes, like client-go, so that many watches do not restart together.
+    timeoutSeconds: Math.round(300 * (1 + random())),
     fieldSelector,
   };
-  const request = {
-    method: "GET",
-    path,
-    query,
-    signal,
-    ...(context.metadataOnly && { accept: metadataOnly }),
-  } as const;
   let listing = resourceVersion === undefined;
   if (listing) yield { resourceVersion: undefined, event: { type: "init" } };
-  for await (const event of watchStream<T>(client, request, context)) {
+  for await (const event of watchStream<T>(context, query)) {
     // The stream began with 200.
     if (event.type === "ERROR") throw statusError(`watch ${what}`, event.object.code ?? 500, event.object);
     // Undefined in a malformed object, which the reflector reports.
@@ -90,13 +78,14 @@ const silenceLimitMs = 150_000;
  * @throws what {@link ApiClient} throws, and ConnectionError if the stream is silent for too long.
  */
 async function* watchStream<T extends KubeObject>(
-  client: ApiClient,
-  request: ApiRequest,
-  { clock, log, what, heard, digestsOf }: Pick<WatchContext, "clock" | "log" | "what" | "heard" | "digestsOf">,
+  context: WatchContext,
+  query: NonNullable<ApiRequest["query"]>,
 ): AsyncGenerator<WatchEvent<T>> {
+  const { client, path, clock, log, what, heard, digestsOf } = context;
   const silent = new AbortController();
-  const signal = request.signal ? AbortSignal.any([request.signal, silent.signal]) : silent.signal;
-  await using stream: ByteStream = await client.stream({ ...request, signal });
+  const signal = AbortSignal.any([context.signal, silent.signal]);
+  const accept = context.metadataOnly && { accept: metadataOnly };
+  await using stream = await client.stream({ method: "GET", path, query, signal, ...accept });
   heard?.();
   const chunks = withIdleTimeout(stream, { clock, limitMs: silenceLimitMs, silent, what: `watch ${what}`, heard });
   for await (const line of lines(chunks)) {
@@ -113,10 +102,6 @@ function parseEvent<T extends KubeObject>(
   const event: WatchEvent<T> | null | undefined = parseJson(line, digestsOf);
   if (event === undefined || event === null || !isMapping(event.object)) return undefined;
   return event.type === "ERROR" || isMapping(event.object.metadata) ? event : undefined;
-}
-
-function isMapping(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
 }
 
 /**
