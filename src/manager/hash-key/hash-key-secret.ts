@@ -20,36 +20,22 @@ interface ReadKeys {
 /** Timeout of one request. It is short because a write may wait for it. */
 const timeoutMs = 5000;
 
-/** The Secret with the hash keys: type `Opaque`, the current key as `key`, the previous one as `previous`, 32 bytes each. */
-export interface HashKeySecret extends Pick<OwnSecret, "description"> {
-  /**
-   * Returns the stored keys; undefined if there is no Secret.
-   * @throws Error of one line with the next step if another program made the Secret or it is damaged; ApiError, ConnectionError.
-   */
-  read(signal?: AbortSignal): Promise<ReadKeys | undefined>;
-  /**
-   * Creates the Secret, or replaces the keys that were read and removes the rotation request.
-   * @throws ApiError 409 or 404 if another replica was first; ConnectionError.
-   */
-  write(before: ReadKeys | undefined, keys: StoredKeys, signal: AbortSignal): Promise<void>;
+/** Returns access to the Secret with the hash keys: type `Opaque`, the current key as `key`, the previous one as `previous`, 32 bytes each. */
+export function hashKeySecret(client: Pick<ApiClient, "request">, name: SecretName): OwnSecret {
+  return ownSecret(client, name, { type: "Opaque", flag: "hash-key-secret", timeoutMs });
 }
 
-/** Returns access to the Secret of this name. */
-export function hashKeySecret(client: Pick<ApiClient, "request">, name: SecretName): HashKeySecret {
-  const own = ownSecret(client, name, { type: "Opaque", flag: "hash-key-secret", timeoutMs });
-  return {
-    description: own.description,
-    async read(signal) {
-      const secret = await own.read(signal);
-      const rotate = secret?.metadata.annotations?.[rotateHashKey] === "true";
-      return secret && { keys: decode(secret, own.description), rotate, secret };
-    },
-    async write(before, keys, signal) {
-      await own.write(before && withoutRotation(before.secret), encode(keys), signal);
-    },
-  };
+/**
+ * Returns the stored keys; undefined if there is no Secret.
+ * @throws Error of one line with the next step if another program made the Secret or it is damaged; ApiError, ConnectionError.
+ */
+export async function readStoredKeys(own: OwnSecret, signal?: AbortSignal): Promise<ReadKeys | undefined> {
+  const secret = await own.read(signal);
+  const rotate = secret?.metadata.annotations?.[rotateHashKey] === "true";
+  return secret && { keys: decode(secret, own.description), rotate, secret };
 }
 
+/** Returns the metadata that an update keeps: all but the rotation request. */
 function withoutRotation({ metadata }: StoredSecret): StoredSecret["metadata"] {
   const { [rotateHashKey]: _rotation, ...annotations } = metadata.annotations ?? {};
   return { ...metadata, annotations };
@@ -72,7 +58,7 @@ function decode({ data = {} }: StoredSecret, where: string): StoredKeys {
 }
 
 interface ReconcileHashKeysOptions {
-  readonly secret: HashKeySecret;
+  readonly secret: OwnSecret;
   /** The keys that this process knows, which are written back if the Secret was deleted. */
   readonly known: StoredKeys | undefined;
   /** Creates the bytes of a key. Default: random bytes. */
@@ -84,7 +70,7 @@ interface ReconcileHashKeysOptions {
 /** Number of conflicts in a row that are retried. The next one is a failure. */
 const maxConflicts = 5;
 
-/** Reads the keys, and creates, restores or rotates them if due: no key is used before it is stored. Rejects as {@link HashKeySecret}. */
+/** Reads the keys, and creates, restores or rotates them if due: no key is used before it is stored. Rejects as {@link readStoredKeys}. */
 export async function reconcileHashKeys(options: ReconcileHashKeysOptions): Promise<StoredKeys> {
   for (let conflicts = 0; ; conflicts++) {
     try {
@@ -104,10 +90,10 @@ async function attempt({
   signal,
 }: ReconcileHashKeysOptions): Promise<StoredKeys> {
   const { description } = secret;
-  const read = await secret.read(signal);
+  const read = await readStoredKeys(secret, signal);
   if (read === undefined) {
     const keys = known ?? { current: newKey(newBytes, []), previous: undefined };
-    await secret.write(undefined, keys, signal);
+    await secret.write(undefined, encode(keys), signal);
     const message = known === undefined ? "created the hash key" : "restored the deleted hash key";
     log.info(message, { key: keys.current.id, secret: description });
     return keys;
@@ -115,7 +101,7 @@ async function attempt({
   if (!read.rotate) return read.keys;
   const { current, previous } = read.keys;
   const keys = { current: newKey(newBytes, previous ? [current, previous] : [current]), previous: current };
-  await secret.write(read, keys, signal);
+  await secret.write(withoutRotation(read.secret), encode(keys), signal);
   log.info("rotated the hash key on request", { key: keys.current.id, previous: current.id, secret: description });
   return keys;
 }

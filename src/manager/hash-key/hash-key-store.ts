@@ -3,12 +3,12 @@ import type { HashKeys } from "../../domain/policy/hash-key.ts";
 import { resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { listWatch } from "../../kube/list-watch/list-watch.ts";
-import type { SecretName } from "../../kube/secrets/own-secret.ts";
+import type { OwnSecret, SecretName } from "../../kube/secrets/own-secret.ts";
 import { backoffMs, Waker } from "../../runtime/timers.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
-import { type HashKeySecret, hashKeySecret, reconcileHashKeys, type StoredKeys } from "./hash-key-secret.ts";
+import { hashKeySecret, reconcileHashKeys, type StoredKeys } from "./hash-key-secret.ts";
 
 interface HashKeyStoreOptions extends ProcessContext {
   readonly client: ApiClient;
@@ -35,7 +35,7 @@ const maxRemembered = 8;
  */
 export class HashKeyStore {
   readonly #options: HashKeyStoreOptions;
-  readonly #secret: HashKeySecret;
+  readonly #secret: OwnSecret;
   readonly #waker = new Waker();
   readonly #first = Promise.withResolvers<void>();
   readonly #problemGauge;

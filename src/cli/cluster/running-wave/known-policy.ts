@@ -13,7 +13,7 @@ import { type KubeObject, resourcePath, resources } from "../../../kube/api/reso
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { getIfExists } from "../../../kube/reads/reads.ts";
 import type { SecretName } from "../../../kube/secrets/own-secret.ts";
-import { hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
+import { hashKeySecret, readStoredKeys } from "../../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import type { Cluster } from "../../command/cluster-command.ts";
 import { CommandFailure, commandErrorTexts, noteLine, warningLine } from "../../command/command.ts";
@@ -115,7 +115,7 @@ async function readHashKeys(client: Pick<ApiClient, "request">, name: SecretName
   if (name === undefined) return { state: "not requested", why: "pass --hash-key-secret" };
   const secret = hashKeySecret(client, name);
   try {
-    const read = await secret.read();
+    const read = await readStoredKeys(secret);
     if (read === undefined) return { state: "unread", why: `not found: ${secret.description}` };
     return { state: "read", keys: { ...read.keys, remembered: [] } };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isClusterFailure } from "../../../kube/api/api-failure.ts";
 import { resources } from "../../../kube/api/resources.ts";
-import { hashKeySecret } from "../../../manager/hash-key/hash-key-secret.ts";
+import { hashKeySecret, readStoredKeys } from "../../../manager/hash-key/hash-key-secret.ts";
 import { errorText } from "../../../telemetry/logging/log-messages.ts";
 import { mapBounded, toReadFailure } from "../../cluster/requests.ts";
 import type { RunningWave } from "../../cluster/running-wave/running-wave.ts";
@@ -66,7 +66,7 @@ async function hashKey({ cluster }: DoctorContext, wave: RunningWave): Promise<r
   const place = { kind: "Secret", ...name };
   const secret = hashKeySecret(cluster.client, name);
   try {
-    if ((await secret.read()) !== undefined) return [];
+    if ((await readStoredKeys(secret)) !== undefined) return [];
     const what = "The Secret does not exist. A replica that starts decides nothing until it has the key of the hashes.";
     return [problem(place, what, `kubectl logs ${kubectlArguments(deploymentRef(wave))}`)];
   } catch (error) {
