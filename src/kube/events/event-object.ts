@@ -49,13 +49,13 @@ export function toEventBody(
   count: number,
   { clock, component, instance }: EventSource,
 ): object {
-  const { namespace = "default", ...reference } = { ...regarding, namespace: regarding.namespace || undefined };
+  const { namespace, ...clusterScoped } = regarding;
   const now = timestamp(clock);
   return {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { name, namespace },
-    involvedObject: { ...reference, ...(regarding.namespace && { namespace: regarding.namespace }) },
+    metadata: { name, namespace: namespace || "default" },
+    involvedObject: namespace === "" ? clusterScoped : regarding,
     type,
     reason,
     message: truncateUtf8(printable(message), maxMessageBytes),
