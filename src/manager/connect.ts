@@ -6,16 +6,7 @@ import type { Logger } from "../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../telemetry/logging/log-messages.ts";
 
 /** The first contact with the API server. */
-export interface Connection {
-  /** Returns undefined after the server has answered, before that the reason in one line. */
-  readonly problem: () => string | undefined;
-  /**
-   * Sends requests until the server answers and accepts the credentials. Resolves with its version, or with undefined if this
-   * user may not read it. Logs each new failure at once, and the same failure again every 5 to 15 s. Rejects only with the
-   * reason of the signal.
-   */
-  readonly establish: (signal: AbortSignal) => Promise<string | undefined>;
-}
+export type Connection = ReturnType<typeof createConnection>;
 
 /** Minimum time between two log lines of the same failure. It is shorter than the shutdown timeout, so short logs contain it. */
 const relogMs = 5_000;
@@ -27,10 +18,15 @@ export function createConnection(options: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random?: () => number;
-}): Connection {
+}) {
   const { client, server, clock, log, random = Math.random } = options;
   let problem: string | undefined = `the API server ${server} has not answered yet`;
 
+  /**
+   * Sends requests until the server answers and accepts the credentials. Resolves with its version, or with undefined if this
+   * user may not read it. Logs each new failure at once, and the same failure again every 5 to 15 s. Rejects only with the
+   * reason of the signal.
+   */
   const establish = async (signal: AbortSignal): Promise<string | undefined> => {
     let loggedAt = -Infinity;
     for (let attempt = 0; ; attempt++) {
@@ -59,7 +55,11 @@ export function createConnection(options: {
       await sleep(clock, backoffMs(attempt, { baseMs: 500, maxMs: 10_000, random }), signal);
     }
   };
-  return { problem: () => problem, establish };
+  return {
+    /** Returns undefined after the server has answered, before that the reason in one line. */
+    problem: () => problem,
+    establish,
+  };
 }
 
 function connectionProblem(server: string, error: unknown): string {

@@ -93,20 +93,10 @@ export function byteStream(
 }
 
 /** Cancels one request when its time limit is over or its signal is aborted. */
-export interface RequestGuard {
-  /** Returns why the request must end; undefined while it may continue. */
-  readonly reason: () => Error | undefined;
-  /** Reports whether the caller aborted the request, not the time limit. */
-  readonly isAbortedByCaller: () => boolean;
-  /** Calls `cancel` when there is a reason, immediately if there is one already. */
-  readonly onCancel: (cancel: (reason: Error) => void) => void;
-  /** Removes the time limit. The signal stays in effect. */
-  readonly clearDeadline: () => void;
-  readonly release: () => void;
-}
+export type RequestGuard = ReturnType<typeof createRequestGuard>;
 
 /** Creates a guard whose time limit starts now. */
-export function createRequestGuard(clock: Clock, timeoutMs: number, signal: AbortSignal | undefined): RequestGuard {
+export function createRequestGuard(clock: Clock, timeoutMs: number, signal: AbortSignal | undefined) {
   let reason: Error | undefined;
   let byCaller = false;
   const cancels: ((reason: Error) => void)[] = [];
@@ -126,12 +116,16 @@ export function createRequestGuard(clock: Clock, timeoutMs: number, signal: Abor
   else signal?.addEventListener("abort", onAbort, { once: true });
 
   return {
+    /** Returns why the request must end; undefined while it may continue. */
     reason: () => reason,
+    /** Reports whether the caller aborted the request, not the time limit. */
     isAbortedByCaller: () => byCaller,
-    onCancel: (cancel) => {
+    /** Calls `cancel` when there is a reason, immediately if there is one already. */
+    onCancel: (cancel: (reason: Error) => void) => {
       if (reason === undefined) cancels.push(cancel);
       else cancel(reason);
     },
+    /** Removes the time limit. The signal stays in effect. */
     clearDeadline,
     release: () => {
       clearDeadline();

@@ -6,22 +6,7 @@ import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import { ApiError, ClusterConfigError, ConnectionError, isUnauthorized } from "../api/api-failure.ts";
 
 /** Tracks whether the API server responds at all and accepts the credentials, and reports it once for all requests. */
-export interface Reachability {
-  /** Records that data arrived from the server, for a request that it has accepted before. */
-  readonly responded: () => void;
-  /** Records that the server has accepted a request. */
-  readonly accepted: () => void;
-  /**
-   * Records that a request failed: by an error response, by the connection, or because the caller aborted it. Do not call it
-   * for a request that was only too slow: a webhook that hangs does not mean that the server is unreachable.
-   */
-  readonly failed: (error: unknown) => void;
-  /** Reports whether the server does not respond now. */
-  readonly isUnreachable: () => boolean;
-  /** Returns why to restart this process: for 5 minutes, all requests got 401 or, after a first response, none. Else undefined. */
-  readonly problem: () => string | undefined;
-  readonly close: () => void;
-}
+export type Reachability = ReturnType<typeof createReachability>;
 
 /** Delay of the first report: a single broken connection is normal. */
 const reportAfterMs = 3_000;
@@ -53,7 +38,7 @@ export function createReachability(options: {
   readonly clock: Pick<Clock, "monotonic" | "timer">;
   readonly log: Logger;
   readonly metrics: MetricsRegistry;
-}): Reachability {
+}) {
   const { server, clock, log } = options;
   let hasResponded = false;
   let outage: Outage | undefined;
@@ -77,6 +62,7 @@ export function createReachability(options: {
     begun.cancel = clock.timer(reportAfterMs, () => report(begun));
     return begun;
   };
+  /** Records that data arrived from the server, for a request that it has accepted before. */
   const responded = () => {
     hasResponded = true;
     if (outage === undefined) return;
@@ -84,6 +70,7 @@ export function createReachability(options: {
     if (outage.reported) log.info("the API server responds again", { server, afterSeconds: seconds(outage) });
     outage = undefined;
   };
+  /** Records that the server has accepted a request. */
   const accepted = () => {
     refusal = undefined;
     responded();
@@ -92,7 +79,11 @@ export function createReachability(options: {
   return {
     responded,
     accepted,
-    failed: (error) => {
+    /**
+     * Records that a request failed: by an error response, by the connection, or because the caller aborted it. Do not call it
+     * for a request that was only too slow: a webhook that hangs does not mean that the server is unreachable.
+     */
+    failed: (error: unknown) => {
       if (isUnauthorized(error) || error instanceof ClusterConfigError) {
         if (error instanceof ApiError) responded();
         refusal ??= first();
@@ -103,11 +94,13 @@ export function createReachability(options: {
         add(outage, error);
       } else if (error instanceof ApiError) accepted();
     },
+    /** Returns why to restart this process: for 5 minutes, all requests got 401 or, after a first response, none. Else undefined. */
     problem: () => {
       const failures = outage ?? refusal;
       if (failures === undefined || failures.last - failures.since < restartAfterMs) return undefined;
       return `no request to ${server} has succeeded for ${seconds(failures)}s: ${failures.error}`;
     },
+    /** Reports whether the server does not respond now. */
     isUnreachable: () => outage !== undefined,
     close: () => outage?.cancel(),
   };

@@ -13,22 +13,11 @@ interface TrackedWatch {
   lostAt: number | undefined;
 }
 
-/** Tracks when each watch last received data: a silent watch means that the caches may be stale. */
-interface WatchActivity {
-  /** Tracks one watch until the signal is aborted. Call the returned functions as `ListWatchOptions` describes them. */
-  readonly start: (
-    plural: string,
-    namespace: string | undefined,
-    signal?: AbortSignal,
-  ) => Readonly<Record<"heard" | "lost" | "resumed", () => void>>;
-  /** Returns since when a watch may miss changes, in monotonic milliseconds; undefined if no watch does. */
-  readonly lostSince: () => number | undefined;
-  /** Returns one line for each watch without data for 90 s, at most 10. */
-  readonly silentWatches: () => readonly string[];
-}
-
-/** Creates the tracker. Sets `wave_watch_last_heard_seconds` to the longest silence among the watches of each resource. */
-export function createWatchActivity(clock: Clock, metrics: MetricsRegistry): WatchActivity {
+/**
+ * Tracks when each watch last received data: a silent watch means that the caches may be stale. Sets
+ * `wave_watch_last_heard_seconds` to the longest silence among the watches of each resource.
+ */
+export function createWatchActivity(clock: Clock, metrics: MetricsRegistry) {
   const watches = new Set<TrackedWatch>();
   const silence = ({ heardAt }: TrackedWatch) => clock.monotonic() - heardAt;
   const gauge = metrics.gauge(clusterMetrics.lastHeard);
@@ -38,7 +27,8 @@ export function createWatchActivity(clock: Clock, metrics: MetricsRegistry): Wat
     for (const [resource, ms] of longest) gauge.set(ms / 1000, { resource });
   });
   return {
-    start: (plural, namespace, signal) => {
+    /** Tracks one watch until the signal is aborted. Call the returned functions as `ListWatchOptions` describes them. */
+    start: (plural: string, namespace: string | undefined, signal?: AbortSignal) => {
       const what = namespace === undefined ? plural : `${plural} in ${namespace}`;
       const watch = { plural, what, heardAt: clock.monotonic(), lostAt: clock.monotonic() as number | undefined };
       watches.add(watch);
@@ -55,10 +45,12 @@ export function createWatchActivity(clock: Clock, metrics: MetricsRegistry): Wat
         },
       };
     },
+    /** Returns since when a watch may miss changes, in monotonic milliseconds; undefined if no watch does. */
     lostSince: () => {
       const lost = [...watches].flatMap(({ lostAt }) => lostAt ?? []);
       return lost.length === 0 ? undefined : Math.min(...lost);
     },
+    /** Returns one line for each watch without data for 90 s, at most 10. */
     silentWatches: () =>
       [...watches]
         .filter((watch) => silence(watch) > silentAfterMs)

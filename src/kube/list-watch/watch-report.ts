@@ -4,12 +4,6 @@ import { grantText, resources } from "../api/resources.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { WatchContext } from "./paged-list.ts";
 
-interface WatchReport {
-  /** Reports a failure that came after `failures` others in a row. */
-  readonly failed: (error: unknown, failures: number) => void;
-  readonly well: () => void;
-}
-
 type ReportedWatch = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector"> & {
   readonly client: Pick<ApiClient, "isUnreachable">;
 };
@@ -22,9 +16,10 @@ const repeatAfterMs = 600_000;
  * person must solve as an error immediately. Repeats an unchanged message every 10 minutes, and logs once that the problem is
  * over. {@link Reachability} reports for all watches that the server does not respond at all.
  */
-export function createWatchReport(watch: ReportedWatch): WatchReport {
+export function createWatchReport(watch: ReportedWatch) {
   const { client, log, clock, what } = watch;
   let reported: { readonly message: string; readonly at: number } | undefined;
+  /** Reports a failure that came after `failures` others in a row. */
   const failed = (error: unknown, failures: number) => {
     const problem = problemOf(watch, error);
     const fields = { watch: what, ...(problem && { next: problem.next }), error: errorText(error) };

@@ -29,22 +29,7 @@ type LeaseAttempt =
   | { readonly written: false; readonly ms: number };
 
 /** The Lease as one process sees and changes it, only with get, create and update. Calls must not overlap. */
-export interface LeaseLock {
-  /** "namespace/name", for messages. */
-  readonly description: string;
-  /** Returns the last read; undefined before the first one. */
-  readonly observation: () => LeaseObservation | undefined;
-  /**
-   * Writes what the rules of `nextLeaseStep` allow. To acquire the Lease it reads first; otherwise the first write uses the last
-   * read. `signal` aborts only reads: an aborted write could leave a Lease that no replica uses.
-   * @throws the error of the request, or an Error with the missing permission. Whether a write took place is then unknown; the next
-   * attempt finds out.
-   */
-  readonly attempt: (
-    aim: () => LeaseCandidate["aim"],
-    limits: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ) => Promise<LeaseAttempt>;
-}
+export type LeaseLock = ReturnType<typeof createLeaseLock>;
 
 /** Returns annotations of the Lease; undefined removes one. */
 export type LeaseAnnotations = () => Readonly<Record<string, string | undefined>>;
@@ -62,7 +47,7 @@ export function createLeaseLock(options: {
   readonly timings: ElectionTimings;
   /** What a renewal writes into annotations. Default: nothing. */
   readonly annotations?: LeaseAnnotations | undefined;
-}): LeaseLock {
+}) {
   const { client, clock, namespace, name, identity, timings } = options;
   const description = `${namespace}/${name}`;
   const { apiVersion, kind } = resources.leases;
@@ -92,9 +77,20 @@ export function createLeaseLock(options: {
   };
 
   return {
+    /** "namespace/name", for messages. */
     description,
+    /** Returns the last read; undefined before the first one. */
     observation: () => observation,
-    attempt: async (aim, limits) => {
+    /**
+     * Writes what the rules of `nextLeaseStep` allow. To acquire the Lease it reads first; otherwise the first write uses the last
+     * read. `signal` aborts only reads: an aborted write could leave a Lease that no replica uses.
+     * @throws the error of the request, or an Error with the missing permission. Whether a write took place is then unknown; the
+     * next attempt finds out.
+     */
+    attempt: async (
+      aim: () => LeaseCandidate["aim"],
+      limits: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+    ): Promise<LeaseAttempt> => {
       const read = async () => record(await send({ method: "GET", ...limits }));
       let seen = observation === undefined || aim() === "acquire" ? await read() : observation;
       for (let conflicts = 0; conflicts < maxConflicts; conflicts++) {
@@ -120,22 +116,7 @@ function missingPermission(namespace: string, name: string): string {
 }
 
 /** The leadership of this process, from a write of the Lease until it releases the Lease or does not renew it in time. */
-export interface HeldLeadership {
-  /** The view of it for the work of the leader. */
-  readonly leadership: Leadership;
-  /** Returns when the last successful renewal was sent. */
-  readonly renewedAt: () => LeaseMoment;
-  /** Returns the milliseconds until the leadership ends without another renewal; 0 or less: it has ended. */
-  readonly remaining: () => number;
-  /** Records a successful renewal that was sent at `sentAt`. Has no effect after the end. */
-  readonly renew: (sentAt: LeaseMoment) => void;
-  /** Requests the work to stop, and ends the leadership if the work has not stopped within the deadline. */
-  readonly stop: () => void;
-  /** Ends the leadership at once and aborts requests in flight. */
-  readonly end: (why: string) => void;
-  /** Ends the leadership after its work has ended, and clears all timers. */
-  readonly close: () => void;
-}
+export type HeldLeadership = ReturnType<typeof holdLeadership>;
 
 /**
  * Starts a leadership that is valid for `deadlineMs` after its last renewal was *sent*. Other replicas cannot have seen the record
@@ -145,7 +126,7 @@ export interface HeldLeadership {
  * back. `valid` checks the clocks and not a timer, because after SIGSTOP or a suspension, code can run before an overdue timer.
  * An ended leadership stays ended: the first check that detects the end makes it final.
  */
-export function holdLeadership(clock: Clock, deadlineMs: number, sentAt: LeaseMoment): HeldLeadership {
+export function holdLeadership(clock: Clock, deadlineMs: number, sentAt: LeaseMoment) {
   const stop = new AbortController();
   const abort = new AbortController();
   let renewedAt = sentAt;
@@ -153,12 +134,15 @@ export function holdLeadership(clock: Clock, deadlineMs: number, sentAt: LeaseMo
   let cancelWatch = () => {};
   let cancelDrain = () => {};
 
+  /** Returns the milliseconds until the leadership ends without another renewal; 0 or less: it has ended. */
   const remaining = () => deadlineMs - Math.max(clock.monotonic() - renewedAt.monotonic, clock.wall() - renewedAt.wall);
+  /** Ends the leadership after its work has ended, and clears all timers. */
   const close = () => {
     closed = true;
     cancelWatch();
     cancelDrain();
   };
+  /** Ends the leadership at once and aborts requests in flight. */
   const end = (why: string) => {
     close();
     abort.abort(new Error(why));
@@ -178,13 +162,18 @@ export function holdLeadership(clock: Clock, deadlineMs: number, sentAt: LeaseMo
   };
   watch();
 
+  /** The view of it for the work of the leader. */
+  const leadership: Leadership = { stop: stop.signal, abort: abort.signal, valid };
   return {
-    leadership: { stop: stop.signal, abort: abort.signal, valid },
+    leadership,
+    /** Returns when the last successful renewal was sent. */
     renewedAt: () => renewedAt,
     remaining,
-    renew: (moment) => {
+    /** Records a successful renewal that was sent at `moment`. Has no effect after the end. */
+    renew: (moment: LeaseMoment) => {
       if (valid()) renewedAt = moment;
     },
+    /** Requests the work to stop, and ends the leadership if the work has not stopped within the deadline. */
     stop: () => {
       stop.abort();
       cancelDrain = clock.timer(deadlineMs, () => end(`the work did not stop within ${deadlineMs / 1_000}s`));
