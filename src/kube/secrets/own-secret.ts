@@ -14,21 +14,7 @@ export interface SecretName {
 }
 
 /** A Secret that only Wave writes, for all its replicas. Reads go to the API server, never to a cache. */
-export interface OwnSecret {
-  /** Name and namespace, for messages. */
-  readonly description: string;
-  /** Returns the Secret; undefined if it does not exist. @throws Error with the next step if another program made it; ApiError, ConnectionError. */
-  read(signal?: AbortSignal): Promise<StoredSecret | undefined>;
-  /**
-   * Creates the Secret, or replaces it if `before` is its metadata as read.
-   * @throws ApiError 409 or 404 if the Secret has changed since then, or exists: another replica was first.
-   */
-  write(
-    before: KubeObject["metadata"] | undefined,
-    data: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<StoredSecret>;
-}
+export type OwnSecret = ReturnType<typeof ownSecret>;
 
 interface OwnSecretKind {
   readonly type: "Opaque" | "kubernetes.io/tls";
@@ -45,18 +31,28 @@ export function ownSecret(
   client: Pick<ApiClient, "request">,
   { namespace, name }: SecretName,
   { type, flag, ...limits }: OwnSecretKind,
-): OwnSecret {
+) {
   const path = resourcePath(resources.secrets, { namespace, name });
   const description = `Secret "${name}" in namespace "${namespace}"`;
   return {
+    /** Name and namespace, for messages. */
     description,
-    async read(signal) {
+    /** Returns the Secret; undefined if it does not exist. @throws Error with the next step if another program made it; ApiError, ConnectionError. */
+    async read(signal?: AbortSignal): Promise<StoredSecret | undefined> {
       const secret = await getIfExists<StoredSecret>(client, { path, signal, ...limits });
       if (secret !== undefined && secret.metadata.labels?.[label] !== "wave")
         throw new Error(`${description} was not created by Wave; delete or rename it, or set another --${flag}`);
       return secret;
     },
-    write: (before, data, signal) =>
+    /**
+     * Creates the Secret, or replaces it if `before` is its metadata as read.
+     * @throws ApiError 409 or 404 if the Secret has changed since then, or exists: another replica was first.
+     */
+    write: (
+      before: KubeObject["metadata"] | undefined,
+      data: Readonly<Record<string, string>>,
+      signal: AbortSignal,
+    ): Promise<StoredSecret> =>
       client.request<StoredSecret>({
         method: before ? "PUT" : "POST",
         path: before ? path : resourcePath(resources.secrets, { namespace }),

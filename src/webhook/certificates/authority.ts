@@ -185,28 +185,25 @@ interface StoredAuthority {
  * - `next.crt`, `next.key`: the next authority, if there is one
  * - `previous-tokens`: older tokens whose paths are still answered, one per line
  */
-export interface AuthoritySecret {
-  /**
-   * Returns the stored authority; undefined if there is no Secret.
-   * @throws Error with the next step if another program made the Secret or it is damaged; ApiError, ConnectionError.
-   */
-  read(signal: AbortSignal): Promise<StoredAuthority | undefined>;
-  /**
-   * Replaces `before` with `authority`.
-   * @throws ApiError 409 or 404 if the Secret has changed since it was read: another replica was first.
-   */
-  write(before: StoredAuthority | undefined, authority: Authority, signal: AbortSignal): Promise<StoredAuthority>;
-}
+export type AuthoritySecret = ReturnType<typeof authoritySecret>;
 
 /** Returns access to the Secret of this name. Reads go to the API server, never to a cache. */
-export function authoritySecret(client: ApiClient, name: SecretName): AuthoritySecret {
+export function authoritySecret(client: ApiClient, name: SecretName) {
   const own = ownSecret(client, name, { type: "kubernetes.io/tls", flag: "webhook-service-name" });
   return {
-    async read(signal) {
+    /**
+     * Returns the stored authority; undefined if there is no Secret.
+     * @throws Error with the next step if another program made the Secret or it is damaged; ApiError, ConnectionError.
+     */
+    async read(signal: AbortSignal): Promise<StoredAuthority | undefined> {
       const secret = await own.read(signal);
       return secret && { authority: decode(secret, own.description), secret };
     },
-    async write(before, authority, signal) {
+    /**
+     * Replaces `before` with `authority`.
+     * @throws ApiError 409 or 404 if the Secret has changed since it was read: another replica was first.
+     */
+    async write(before: StoredAuthority | undefined, authority: Authority, signal: AbortSignal) {
       return { authority, secret: await own.write(before?.secret.metadata, encode(authority), signal) };
     },
   };
