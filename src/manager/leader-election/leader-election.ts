@@ -20,30 +20,10 @@ import {
   type LeaseMoment,
 } from "./lease-lock.ts";
 
+type LeaderWork = (leadership: Leadership) => Promise<void>;
+
 /** Leader election in one process. */
-export interface LeaderElector {
-  /**
-   * Takes part in the election until `signal` is aborted, and calls `lead` each time this process becomes leader.
-   *
-   * `lead` works until `stop`, then finishes its requests in flight and resolves. The elector then releases the Lease. `abort` means
-   * that the leadership is lost: `lead` must give up its requests at once. After `lead` has settled, this process takes part in the
-   * election again. If `signal` is aborted while this process leads, `stop` is aborted first. The elector renews the Lease while
-   * `lead` finishes, and aborts `abort` after the renew deadline.
-   *
-   * The elector logs failed requests and retries. It rejects only with an error of `lead`.
-   */
-  readonly run: (options: {
-    readonly signal: AbortSignal;
-    readonly lead: (leadership: Leadership) => Promise<void>;
-  }) => Promise<void>;
-  /** Writes an Event on the Lease. */
-  readonly record: (event: Omit<ObjectEvent, "regarding">) => void;
-  /**
-   * Returns undefined, or why this process should be restarted: it led, and for two lease durations it could neither renew the Lease
-   * nor, after its work ended, read it. A standby is always healthy, as in client-go.
-   */
-  readonly healthy: () => string | undefined;
-}
+export type LeaderElector = ReturnType<typeof createLeaderElector>;
 
 /** Returns the host name with a random suffix, as is usual with client-go. A restarted process has a new identity. */
 export function electionIdentity(hostname: string): string {
@@ -68,7 +48,7 @@ export function createLeaderElector(
     /** Returns what the leader writes into annotations of the Lease when it renews. Default: nothing. */
     readonly annotations?: LeaseAnnotations;
   },
-): LeaderElector {
+) {
   const { clock, log, identity, recorder, random = Math.random } = options;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
   const lock = createLeaseLock({ ...options, timings: options });
@@ -98,7 +78,8 @@ export function createLeaderElector(
     logged = { ...logged, failure };
   };
 
-  const record: LeaderElector["record"] = (event) => {
+  /** Writes an Event on the Lease. */
+  const record = (event: Omit<ObjectEvent, "regarding">) => {
     const { uid = "", namespace = "", name = "" } = lock.observation()?.lease?.metadata ?? {};
     const { apiVersion, kind } = resources.leases;
     const regarding = { apiVersion, kind, namespace, name, uid };
@@ -145,11 +126,7 @@ export function createLeaderElector(
   };
 
   /** Leads, from the first write of the Lease to the end of all work. */
-  const leadAndRenew = async (
-    sentAt: LeaseMoment,
-    signal: AbortSignal,
-    lead: (leadership: Leadership) => Promise<void>,
-  ) => {
+  const leadAndRenew = async (sentAt: LeaseMoment, signal: AbortSignal, lead: LeaderWork) => {
     const current = holdLeadership(clock, renewDeadlineMs, sentAt);
     const { leadership } = current;
     // This process was suspended between the write and its response, so another replica may lead now.
@@ -192,7 +169,17 @@ export function createLeaderElector(
   };
 
   return {
-    run: async ({ signal, lead }) => {
+    /**
+     * Takes part in the election until `signal` is aborted, and calls `lead` each time this process becomes leader.
+     *
+     * `lead` works until `stop`, then finishes its requests in flight and resolves. The elector then releases the Lease. `abort` means
+     * that the leadership is lost: `lead` must give up its requests at once. After `lead` has settled, this process takes part in the
+     * election again. If `signal` is aborted while this process leads, `stop` is aborted first. The elector renews the Lease while
+     * `lead` finishes, and aborts `abort` after the renew deadline.
+     *
+     * The elector logs failed requests and retries. It rejects only with an error of `lead`.
+     */
+    run: async ({ signal, lead }: { readonly signal: AbortSignal; readonly lead: LeaderWork }) => {
       while (!signal.aborted) {
         const sentAt = await acquire(signal);
         if (sentAt === undefined) return;
@@ -201,6 +188,10 @@ export function createLeaderElector(
       }
     },
     record,
+    /**
+     * Returns undefined, or why this process should be restarted: it led, and for two lease durations it could neither renew the Lease
+     * nor, after its work ended, read it. A standby is always healthy, as in client-go.
+     */
     healthy: () => {
       const silentMs = held === undefined ? 0 : clock.monotonic() - held.renewedAt().monotonic;
       if (silentMs <= 2 * leaseDurationMs) return undefined;

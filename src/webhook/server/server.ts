@@ -27,16 +27,7 @@ export interface ServerConfig extends ServingConfig {
 }
 
 /** A running admission server. */
-export interface AdmissionServer {
-  /** The port on which the server listens. */
-  readonly port: number;
-  /** Changes the accepted paths, and the certificate of new connections. Throws if the certificate is broken. */
-  serve(served: ServerConfig): void;
-  /** Makes each response the last on its connection: API servers then change to other replicas, and `close` loses no review. */
-  drain(): void;
-  /** Accepts no new connection, answers the requests in flight for at most 10 s, then resolves. */
-  close(): Promise<void>;
-}
+export type AdmissionServer = Awaited<ReturnType<typeof serveAdmission>>;
 
 /** Options of {@link serveAdmission}; times in milliseconds. */
 export interface AdmissionServerOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
@@ -55,7 +46,7 @@ export interface AdmissionServerOptions extends Pick<ProcessContext, "clock" | "
  * Service, so that replicas share the load (https://issue.k8s.io/75791).
  * @throws Error of one line if the address is in use or the certificate is broken.
  */
-export async function serveAdmission(options: AdmissionServerOptions): Promise<AdmissionServer> {
+export async function serveAdmission(options: AdmissionServerOptions) {
   const { address, clock, log, metrics, requestTimeoutMs = 10_000 } = options;
   const bind = parseBindAddress(address);
   if (bind === undefined)
@@ -105,14 +96,18 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     server.listen(bind, resolve);
   });
   return {
+    /** The port on which the server listens. */
     port: (server.address() as AddressInfo).port,
-    serve: (served) => {
+    /** Changes the accepted paths, and the certificate of new connections. Throws if the certificate is broken. */
+    serve: (served: ServerConfig) => {
       server.setSecureContext(contextOf(served));
       ({ tokens } = served);
     },
+    /** Makes each response the last on its connection: API servers then change to other replicas, and `close` loses no review. */
     drain: () => {
       draining = true;
     },
+    /** Accepts no new connection, answers the requests in flight for at most 10 s, then resolves. */
     close: () => close(server, connections, clock),
   };
 }
