@@ -11,7 +11,7 @@ async function timesOf(...results: readonly Result[]): Promise<readonly number[]
     random: () => 1,
     workers: 1,
     flowOf: (key) => key,
-    backoff: { baseMs: 100, retryMaxMs: 400, rejectedMaxMs: 1_600 },
+    backoff: { baseMs: 100, retryMaxMs: 400 },
     reconcile: async () => results[times.push(clock.monotonic()) - 1] ?? { type: "done" },
   });
   const end = new AbortController();
@@ -24,7 +24,7 @@ async function timesOf(...results: readonly Result[]): Promise<readonly number[]
 }
 
 const retry: Result = { type: "retry" };
-const rejected: Result = { type: "rejected" };
+const rejected: Result = { type: "retry", maxMs: 1_600 };
 
 it.each<[string, readonly Result[], readonly number[]]>([
   ["done", [{ type: "done" }], [0]],
@@ -34,7 +34,7 @@ it.each<[string, readonly Result[], readonly number[]]>([
   ["retry, with backoff up to the maximum", [retry, retry, retry, retry], [0, 100, 300, 700, 1_100]],
   ["retry, not before the Retry-After", [{ type: "retry", atLeastMs: 900 }], [0, 900]],
   [
-    "rejected, with a longer maximum",
+    "retry, with a longer maximum",
     [rejected, rejected, rejected, rejected, rejected],
     [0, 100, 300, 700, 1_500, 3_100],
   ],

@@ -13,8 +13,8 @@ interface WorkersOptions extends Pick<ProcessContext, "clock" | "random"> {
   readonly flowOf: (key: string) => string;
   /** The number of keys of one flow that run at once. Default: no limit. */
   readonly workersPerFlow?: number;
-  /** The delays of retries, in milliseconds. They start at `baseMs` and double up to one of the other two. */
-  readonly backoff: { readonly baseMs: number; readonly retryMaxMs: number; readonly rejectedMaxMs?: number };
+  /** The delays of retries, in milliseconds. They start at `baseMs` and double up to `retryMaxMs`, or to the maximum of a result. */
+  readonly backoff: { readonly baseMs: number; readonly retryMaxMs: number };
   /** Returns the urgency of a key that runs again. Default: "high". */
   readonly urgencyOf?: (key: string) => Urgency;
   /**
@@ -95,19 +95,11 @@ export class Workers {
         return;
       case "retry": {
         const { maxMs = this.#options.backoff.retryMaxMs, atLeastMs = 0 } = result;
-        this.#requeue(key, Math.max(atLeastMs, this.#failed(key, maxMs)));
-        return;
-      }
-      case "rejected": {
-        const { retryMaxMs, rejectedMaxMs = retryMaxMs } = this.#options.backoff;
-        this.#requeue(key, this.#failed(key, rejectedMaxMs));
+        const delayMs = this.#retries.failed(key, this.#options.clock.monotonic(), maxMs);
+        this.#requeue(key, Math.max(atLeastMs, delayMs));
         return;
       }
     }
-  }
-
-  #failed(key: string, maxMs: number): number {
-    return this.#retries.failed(key, this.#options.clock.monotonic(), maxMs);
   }
 
   #requeue(key: string, delayMs: number): void {
@@ -176,10 +168,8 @@ export type Result =
    * with a write permit. Its failures are kept.
    */
   | { readonly type: "deferred"; readonly delayMs?: number }
-  /** The run failed and may succeed soon: retried with backoff, after `atLeastMs` at the earliest. */
-  | { readonly type: "retry"; readonly atLeastMs?: number; readonly maxMs?: number }
-  /** The request was rejected and will be rejected again in most cases: retried with backoff, but slowly. */
-  | { readonly type: "rejected" };
+  /** The run failed: retried with backoff up to `maxMs`, after `atLeastMs` at the earliest. Default of `maxMs`: may succeed soon. */
+  | { readonly type: "retry"; readonly atLeastMs?: number; readonly maxMs?: number };
 
 /** Nothing is left to do. */
 export const done: Result = { type: "done" };

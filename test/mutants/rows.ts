@@ -120,8 +120,11 @@ export const mutants: readonly Mutant[] = [
   ]),
   ...of(
     "controllers/rollout/memory/finish.ts",
-    ['return { type: "rejected" };\n    case "conflict"', 'return done;\n    case "conflict"'],
-    ["hold?.untilMonotonic, hold?.closesAtMonotonic, checkAtMonotonic]", "hold?.closesAtMonotonic, checkAtMonotonic]"],
+    [
+      'return { type: "retry", maxMs: rolloutBackoff.rejectedMaxMs };\n    case "conflict"',
+      'return done;\n    case "conflict"',
+    ],
+    ["hold?.untilMonotonic, hold?.closesAtMonotonic, findings", "hold?.closesAtMonotonic, findings"],
   ),
   // The caches.
   ...of(

@@ -105,7 +105,7 @@ function failureOf(error: unknown) {
     case "forbidden":
     case "notFound":
     case "deniedByAdmission":
-      return { counted: "refused", result: { type: "rejected" } } as const;
+      return { counted: "refused", result: { type: "retry", maxMs: ownerReferenceBackoff.rejectedMaxMs } } as const;
     default:
       return { counted: "unavailable", result: { type: "retry", atLeastMs } } as const;
   }

@@ -24,7 +24,7 @@ const of = (memory: Partial<WorkloadMemory>, outcome: Parameters<typeof resultOf
 
 describe("the result of a run", () => {
   it.each([
-    ["a bug", {}, { type: "bug" }, { type: "rejected" }],
+    ["a bug", {}, { type: "bug" }, { type: "retry", maxMs: 300_000 }],
     ["nothing to write", {}, done, { type: "done" }],
     ["a hold that ends", { hold }, done, { type: "requeueAfter", delayMs: 4_000 }],
     ["a due write that is held", {}, held, { type: "deferred" }],
@@ -56,7 +56,7 @@ describe("the result of a run", () => {
     ],
     ["no write permit", {}, { type: "permitPending" }, { type: "deferred" }],
     ["a workload that is gone", {}, { type: "gone" }, { type: "done" }],
-    ["a refused write", {}, { type: "refused", workload: web, message: "no" }, { type: "rejected" }],
+    ["a refused write", {}, { type: "refused", workload: web, message: "no" }, { type: "retry", maxMs: 300_000 }],
     ["a conflict", {}, { type: "conflict", workload: web }, { type: "retry" }],
     ["a lost leadership", {}, { type: "stopped" }, { type: "retry" }],
     [

@@ -154,7 +154,7 @@ export function resultOf(memory: WorkloadMemory, outcome: ReconcileOutcome, now:
       return done;
     case "refused":
     case "bug":
-      return { type: "rejected" };
+      return { type: "retry", maxMs: rolloutBackoff.rejectedMaxMs };
     case "conflict":
     // If the leadership continues, the retry loses nothing. If it is over, the queue is closed.
     case "stopped":
