@@ -14,7 +14,9 @@ export interface ConnectionLimits {
 interface WebhookConnection {
   readonly socket: Socket;
   readonly address: string;
+  readonly end: string;
   readonly cancel: () => void;
+  state: "unauthenticated" | "idle" | "active";
 }
 
 /**
@@ -27,11 +29,8 @@ interface WebhookConnection {
 export class WebhookConnections {
   readonly #limits: ConnectionLimits;
   readonly #clock: Clock;
-  /** By remote end, in order of arrival. */
-  readonly #unauthenticated = new Map<string, WebhookConnection>();
-  /** By remote end, in the order in which they became idle. */
-  readonly #idle = new Map<string, WebhookConnection>();
-  readonly #active = new Map<string, WebhookConnection>();
+  /** By remote end, in order of arrival. A connection that becomes idle moves to the end. */
+  readonly #connections = new Map<string, WebhookConnection>();
   readonly #onDropped: () => void;
 
   /** `onDropped` is called for each connection that is closed because there is no room. */
@@ -46,71 +45,62 @@ export class WebhookConnections {
     const address = socket.remoteAddress;
     const end = remoteEnd(socket);
     this.#makeRoom();
-    if (address === undefined || this.#size >= this.#limits.total) {
+    if (address === undefined || this.#connections.size >= this.#limits.total) {
       socket.destroy();
       this.#onDropped();
       return;
     }
     const cancel = this.#clock.timer(this.#limits.unauthenticatedMs, () => socket.destroy());
-    this.#unauthenticated.set(end, { socket, address, cancel });
+    this.#connections.set(end, { socket, address, end, cancel, state: "unauthenticated" });
     socket.once("close", () => {
       cancel();
-      for (const map of [this.#unauthenticated, this.#idle, this.#active]) {
-        if (map.get(end)?.socket === socket) map.delete(end);
-      }
+      if (this.#connections.get(end)?.socket === socket) this.#connections.delete(end);
     });
   }
 
   /** Marks a connection that has a request at the secret path. It stays open until {@link idle}. */
   active(socket: Socket): void {
-    const end = remoteEnd(socket);
-    const connection = this.#unauthenticated.get(end) ?? this.#idle.get(end);
+    const connection = this.#connections.get(remoteEnd(socket));
     if (connection === undefined) return;
     connection.cancel();
-    this.#unauthenticated.delete(end);
-    this.#idle.delete(end);
-    this.#active.set(end, connection);
+    connection.state = "active";
   }
 
   /** Marks a connection whose request is answered. */
   idle(socket: Socket): void {
-    const end = remoteEnd(socket);
-    const connection = this.#active.get(end);
-    if (connection === undefined) return;
-    this.#active.delete(end);
-    this.#idle.set(end, connection);
+    const connection = this.#connections.get(remoteEnd(socket));
+    if (connection?.state !== "active") return;
+    connection.state = "idle";
+    this.#connections.delete(connection.end);
+    this.#connections.set(connection.end, connection);
   }
 
   /** Closes all connections without a request. */
   closeIdle(): void {
-    for (const { socket } of [...this.#unauthenticated.values(), ...this.#idle.values()]) socket.destroy();
-  }
-
-  get #size(): number {
-    return this.#unauthenticated.size + this.#idle.size + this.#active.size;
+    for (const { socket, state } of this.#connections.values()) if (state !== "active") socket.destroy();
   }
 
   #makeRoom(): void {
-    const full = this.#size >= this.#limits.total;
-    if (!full && this.#unauthenticated.size < this.#limits.unauthenticated) return;
-    const [end, connection] = this.#leastImportant() ?? [];
-    if (end === undefined) return;
-    this.#unauthenticated.delete(end);
-    this.#idle.delete(end);
-    connection?.cancel();
-    connection?.socket.destroy();
+    const unauthenticated = this.#in("unauthenticated");
+    const full = this.#connections.size >= this.#limits.total;
+    if (!full && unauthenticated.length < this.#limits.unauthenticated) return;
+    const connection = oldestOfMost(unauthenticated) ?? this.#in("idle")[0];
+    if (connection === undefined) return;
+    this.#connections.delete(connection.end);
+    connection.cancel();
+    connection.socket.destroy();
     this.#onDropped();
   }
 
-  #leastImportant(): [string, WebhookConnection] | undefined {
-    const counts = new Map<string, number>();
-    for (const { address } of this.#unauthenticated.values()) counts.set(address, (counts.get(address) ?? 0) + 1);
-    const most = Math.max(...counts.values());
-    return (
-      this.#unauthenticated.entries().find(([, { address }]) => counts.get(address) === most) ??
-      this.#idle.entries().next().value
-    );
+  #in(state: WebhookConnection["state"]): readonly WebhookConnection[] {
+    return [...this.#connections.values()].filter((connection) => connection.state === state);
   }
+}
+
+/** Returns the oldest connection of the address that has most of them. */
+function oldestOfMost(connections: readonly WebhookConnection[]): WebhookConnection | undefined {
+  const byAddress = Map.groupBy(connections, ({ address }) => address).values();
+  return [...byAddress].toSorted((a, b) => b.length - a.length)[0]?.[0];
 }
 
 /** Returns the remote end, which is the same for a TCP socket and the TLS socket on top of it. */
