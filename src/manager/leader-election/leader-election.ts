@@ -3,20 +3,19 @@ import { randomUUID } from "node:crypto";
 import { resources } from "../../kube/api/resources.ts";
 import type { ObjectEvent } from "../../kube/events/event-object.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { ApiClient } from "../../kube/http/client.ts";
 import { type Clock, sleep } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/write-permits.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
-import { type ElectionTimings, holderOf, standbyPollMs } from "./lease.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
+import { holderOf, standbyPollMs } from "./lease.ts";
 import {
   createLeaseLock,
   type HeldLeadership,
   holdLeadership,
-  type LeaseAnnotations,
   type LeaseLock,
+  type LeaseLockOptions,
   type LeaseMoment,
 } from "./lease-lock.ts";
 
@@ -32,26 +31,16 @@ export function electionIdentity(hostname: string): string {
 
 /** Creates a leader elector; contributing/adr/0006-leader-election.md has the rules and reasons. */
 export function createLeaderElector(
-  options: ElectionTimings & {
-    readonly client: Pick<ApiClient, "request">;
-    readonly clock: Clock;
-    readonly log: Logger;
-    readonly metrics: MetricsRegistry;
-    readonly namespace: string;
-    /** Name of the Lease. */
-    readonly name: string;
-    /** Unique identity of this process, see {@link electionIdentity}. */
-    readonly identity: string;
-    /** Writes "… became leader" on the Lease, as client-go does. */
-    readonly recorder?: EventRecorder;
-    readonly random?: () => number;
-    /** Returns what the leader writes into annotations of the Lease when it renews. Default: nothing. */
-    readonly annotations?: LeaseAnnotations;
-  },
+  options: LeaseLockOptions &
+    Pick<ProcessContext, "log" | "metrics"> & {
+      /** Writes "… became leader" on the Lease, as client-go does. */
+      readonly recorder?: EventRecorder;
+      readonly random?: () => number;
+    },
 ) {
   const { clock, log, identity, recorder, random = Math.random } = options;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
-  const lock = createLeaseLock({ ...options, timings: options });
+  const lock = createLeaseLock(options);
   const lease = lock.description;
   const holder = () => holderOf(lock.observation()?.lease);
   /** Half of the deadline, so that there is time for another request after a lost one. */

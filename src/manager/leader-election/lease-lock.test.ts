@@ -5,7 +5,7 @@ import { FakeLeaseServer } from "../../../test/support/fake-lease-server.ts";
 import { ApiError } from "../../kube/api/api-failure.ts";
 import type { ApiRequest } from "../../kube/http/api-request.ts";
 import { defaultLeaseDurationMs, electionTimings } from "./lease.ts";
-import { createLeaseLock, type LeaseAnnotations } from "./lease-lock.ts";
+import { createLeaseLock, type LeaseLockOptions } from "./lease-lock.ts";
 
 const timings = electionTimings(defaultLeaseDurationMs);
 const patience = { timeoutMs: 5_000 };
@@ -14,7 +14,7 @@ const renew = () => "renew" as const;
 const release = () => "release" as const;
 
 /** A Lease `wave/wave` on a server, and what "a" does about it. `meanwhile` happens before a request reaches the server. */
-function start(annotations?: LeaseAnnotations) {
+function start(annotations?: LeaseLockOptions["annotations"]) {
   const server = new FakeLeaseServer();
   const clock = new FakeClock();
   const requests: ApiRequest[] = [];
@@ -30,7 +30,7 @@ function start(annotations?: LeaseAnnotations) {
     namespace: "system",
     name: "wave",
     identity: "a",
-    timings,
+    ...timings,
     annotations,
   });
   const sent = () => requests.splice(0).map(({ method, path }) => `${method} ${path}`);

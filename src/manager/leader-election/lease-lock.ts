@@ -31,30 +31,31 @@ type LeaseAttempt =
 /** The Lease as one process sees and changes it, only with get, create and update. Calls must not overlap. */
 export type LeaseLock = ReturnType<typeof createLeaseLock>;
 
-/** Returns annotations of the Lease; undefined removes one. */
-export type LeaseAnnotations = () => Readonly<Record<string, string | undefined>>;
+/** The Lease and the replica that holds it. */
+export interface LeaseLockOptions extends ElectionTimings {
+  readonly client: Pick<ApiClient, "request">;
+  readonly clock: Clock;
+  readonly namespace: string;
+  /** Name of the Lease. */
+  readonly name: string;
+  /** Unique identity of this process. */
+  readonly identity: string;
+  /** Returns what a renewal writes into annotations of the Lease; undefined removes one. Default: nothing. */
+  readonly annotations?: (() => Readonly<Record<string, string | undefined>>) | undefined;
+}
 
 /** Maximum number of writes per attempt. After a conflict the next one uses the newest Lease. */
 const maxConflicts = 4;
 
-/** Returns access to a Lease for the holder `identity`, which must be unique. */
-export function createLeaseLock(options: {
-  readonly client: Pick<ApiClient, "request">;
-  readonly clock: Clock;
-  readonly namespace: string;
-  readonly name: string;
-  readonly identity: string;
-  readonly timings: ElectionTimings;
-  /** What a renewal writes into annotations. Default: nothing. */
-  readonly annotations?: LeaseAnnotations | undefined;
-}) {
-  const { client, clock, namespace, name, identity, timings } = options;
+/** Returns access to a Lease. */
+export function createLeaseLock(options: LeaseLockOptions) {
+  const { client, clock, namespace, name, identity } = options;
   const description = `${namespace}/${name}`;
   const { apiVersion, kind } = resources.leases;
   let observation: LeaseObservation | undefined;
 
   const record = (lease: Lease | undefined): LeaseObservation => {
-    observation = observeLease(observation, lease, clock.monotonic(), timings);
+    observation = observeLease(observation, lease, clock.monotonic(), options);
     return observation;
   };
   /** Returns the Lease after the request; undefined if it does not exist or has changed. */
@@ -96,7 +97,7 @@ export function createLeaseLock(options: {
       for (let conflicts = 0; conflicts < maxConflicts; conflicts++) {
         const sentAt: LeaseMoment = { monotonic: clock.monotonic(), wall: clock.wall() };
         const wanted = aim();
-        const step = nextLeaseStep(seen, { identity, aim: wanted, ...sentAt }, timings);
+        const step = nextLeaseStep(seen, { identity, aim: wanted, ...sentAt }, options);
         if (step.do === "wait") return { written: false, ms: step.ms };
         const lease = await write(seen.lease, step.spec, wanted === "renew", limits.timeoutMs);
         if (lease !== undefined) {
