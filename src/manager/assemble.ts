@@ -62,7 +62,7 @@ export async function assemble(
 ): Promise<Assembly> {
   const { clock, log, metrics, version, identity, memoryLimit, random = Math.random, connect } = surroundings;
   const userAgent = `wave/${version} (${process.platform}/${process.arch}; ${identity})`;
-  const reachability = createReachability({ server: config.server.origin, clock, log, metrics });
+  const reachability = createReachability(config.server.origin, surroundings);
   const client = createApiClient({ config, clock, metrics, userAgent, reachability, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random, memoryLimit };
   const eventSource = { component: "wave", instance: identity, onRecorded: surroundings.notifier?.recorded };
@@ -114,7 +114,7 @@ export async function assemble(
     client,
     reachability,
     hashKeys,
-    connection: createConnection({ client, server: config.server.origin, clock, log, random }),
+    connection: createConnection(config.server.origin, client, connected),
     ...controlled,
     webhook: await assembleWebhook(settings, config, policy, controlled.caches, connected, surroundings.createWebhook),
     elector,

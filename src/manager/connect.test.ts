@@ -17,7 +17,7 @@ function connectionTo(...answers: (Error | { gitVersion: string })[]) {
       return answer as T;
     },
   };
-  const connection = createConnection({ client, server: "https://api:6443", clock, log, random: () => 1 });
+  const connection = createConnection("https://api:6443", client, { clock, log, random: () => 1 });
   return { clock, lines, connection, asked: () => asked };
 }
 

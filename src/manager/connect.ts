@@ -1,9 +1,9 @@
 import { ApiError, apiFailureOf, isForbidden } from "../kube/api/api-failure.ts";
 import type { ApiClient } from "../kube/http/client.ts";
-import { type Clock, sleep } from "../lib/clock.ts";
+import { sleep } from "../lib/clock.ts";
 import { backoffMs } from "../runtime/timers.ts";
-import type { Logger } from "../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../telemetry/logging/log-messages.ts";
+import type { ProcessContext } from "../telemetry/process-context.ts";
 
 /** The first contact with the API server. */
 export type Connection = ReturnType<typeof createConnection>;
@@ -12,14 +12,11 @@ export type Connection = ReturnType<typeof createConnection>;
 const relogMs = 5_000;
 
 /** Creates the first connection. Without it, every list and watch would log an unreachable API server separately. */
-export function createConnection(options: {
-  readonly client: Pick<ApiClient, "request">;
-  readonly server: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random?: () => number;
-}) {
-  const { client, server, clock, log, random = Math.random } = options;
+export function createConnection(
+  server: string,
+  client: Pick<ApiClient, "request">,
+  { clock, log, random }: Pick<ProcessContext, "clock" | "log" | "random">,
+) {
   let problem: string | undefined = `the API server ${server} has not answered yet`;
 
   /**

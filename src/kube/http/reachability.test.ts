@@ -15,7 +15,7 @@ function start() {
   const lines: string[] = [];
   const log = createLogger({ format: "text", level: "info", clock, write: (line) => lines.push(line.slice(25, -1)) });
   const server = "https://api:6443";
-  const reachability = createReachability({ server, clock, log, metrics });
+  const reachability = createReachability(server, { clock, log, metrics });
   const shown = () => Number(/^wave_api_server_reachable (\d)$/m.exec(metrics.render())?.[1]);
   return { reachability, clock, lines, shown };
 }

@@ -1,8 +1,6 @@
-import type { Clock } from "../../lib/clock.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
-import type { Logger } from "../../telemetry/logging/log.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
+import type { ProcessContext } from "../../telemetry/process-context.ts";
 import { ApiError, ClusterConfigError, ConnectionError, isUnauthorized } from "../api/api-failure.ts";
 
 /** Tracks whether the API server responds at all and accepts the credentials, and reports it once for all requests. */
@@ -33,17 +31,14 @@ interface Outage extends Failures {
  * Reports a server that has responded before and no longer does, in `wave_api_server_reachable` and in the log: one line for
  * all watches and workloads, repeated every 10 s. The first connection reports a server that never responded.
  */
-export function createReachability(options: {
-  readonly server: string;
-  readonly clock: Pick<Clock, "monotonic" | "timer">;
-  readonly log: Logger;
-  readonly metrics: MetricsRegistry;
-}) {
-  const { server, clock, log } = options;
+export function createReachability(
+  server: string,
+  { clock, log, metrics }: Pick<ProcessContext, "clock" | "log" | "metrics">,
+) {
   let hasResponded = false;
   let outage: Outage | undefined;
   let refusal: Failures | undefined;
-  const gauge = options.metrics.gauge(clusterMetrics.reachable);
+  const gauge = metrics.gauge(clusterMetrics.reachable);
   gauge.collect(() => gauge.set(hasResponded && outage === undefined ? 1 : 0));
   const seconds = ({ since }: Failures) => Math.round((clock.monotonic() - since) / 1_000);
 
