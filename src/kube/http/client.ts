@@ -6,12 +6,13 @@ import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
 import type { ClusterConfig, TlsConfig } from "../config/cluster-access.ts";
 import type { Credential } from "../config/credentials.ts";
-import { type ApiRequest, type RequestInfo, requestInfo, requestLabels, statusLabel } from "./api-request.ts";
+import { type ApiRequest, requestInfo, requestLabels, statusLabel } from "./api-request.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import { maxObjectBytes } from "./json-bytes.ts";
 import {
   type ByteStream,
   byteStream,
+  type Call,
   createRequestGuard,
   type OpenResponse,
   openRequest,
@@ -100,7 +101,8 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     return connections;
   };
 
-  const sendOnce = async (request: ApiRequest, access: Access, longLived: boolean, guard: RequestGuard) => {
+  const sendOnce = async (call: Call, access: Access) => {
+    const { request, longLived, guard } = call;
     const connections = connectionsFor(access);
     let transport = connections.withRoom(longLived);
     // Many requests may wait for one connection. Those that do not fit open the next one.
@@ -108,41 +110,36 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       await orCancelled(connections.connect(longLived), guard);
     }
     if (request.mayBeSent?.() === false) throw new Error("the request may no longer be sent");
-    return openRequest(
-      transport,
-      root + request.path,
-      request,
-      { ...access.credential.headers, "user-agent": userAgent },
-      longLived,
-      guard,
-    );
+    const headers = { ...access.credential.headers, "user-agent": userAgent };
+    return openRequest(transport, root + request.path, headers, call);
   };
 
   /** Retries only requests that the server cannot have executed. */
-  const send = async (request: ApiRequest, access: Access, longLived: boolean, guard: RequestGuard) => {
+  const send = async (call: Call, access: Access) => {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await sendOnce(request, access, longLived, guard);
+        return await sendOnce(call, access);
       } catch (error) {
         if (!(error instanceof UnprocessedError) || attempt === 3) throw error;
       }
     }
   };
 
-  const authenticated = async (request: ApiRequest, longLived: boolean, guard: RequestGuard): Promise<OpenResponse> => {
-    const access = await orCancelled(currentAccess(), guard);
-    const opened = await send(request, access, longLived, guard);
+  const authenticated = async (call: Call): Promise<OpenResponse> => {
+    const access = await orCancelled(currentAccess(), call.guard);
+    const opened = await send(call, access);
     if (opened.response.status !== 401) return opened;
-    const other = await orCancelled(renewed(access), guard);
+    const other = await orCancelled(renewed(access), call.guard);
     if (other === undefined) return opened;
     discard(opened);
-    return send(request, other, longLived, guard);
+    return send(call, other);
   };
 
   /** Returns a response with status 2xx. Throws the error of any other response. */
-  const successful = async (request: ApiRequest, info: RequestInfo, longLived: boolean, guard: RequestGuard) => {
-    const opened = await authenticated(request, longLived, guard);
+  const successful = async (call: Call) => {
+    const opened = await authenticated(call);
     const { response } = opened;
+    const { request, info } = call;
     if (response.status >= 200 && response.status < 300) {
       if (isJson(response) || mediaTypeOf(response) === request.accept) return opened;
       discard(opened);
@@ -155,19 +152,20 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const guarded = async <T>(
     request: ApiRequest,
     longLived: boolean,
-    read: (opened: OpenResponse, info: RequestInfo, guard: RequestGuard) => Promise<T>,
+    read: (opened: OpenResponse, call: Call) => Promise<T>,
   ): Promise<T> => {
     const guard = createRequestGuard(clock, request.timeoutMs ?? defaultTimeoutMs, request.signal);
     const info = requestInfo(request);
+    const call = { request, info, longLived, guard };
     try {
-      const opened = await successful(request, info, longLived, guard);
+      const opened = await successful(call);
       reachability?.accepted();
-      const result = await read(opened, info, guard);
+      const result = await read(opened, call);
       requests?.inc(requestLabels(info, String(opened.response.status)));
       return result;
     } catch (error) {
       guard.release();
-      const failure = toRequestError(error, info, guard, request.signal);
+      const failure = toRequestError(error, call);
       requests?.inc(requestLabels(info, statusLabel(failure)));
       // Not after the own time limit: the connection may work.
       if (guard.reason() === undefined) reachability?.failed(failure);
@@ -177,7 +175,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
 
   /** Returns the parsed response; undefined if it exceeds `limit` bytes and the limit is not the maximum. */
   const parsedResponse = (request: ApiRequest, limit: number) =>
-    guarded(request, false, async ({ response }, info, guard) => {
+    guarded(request, false, async ({ response }, { info, guard }) => {
       const body = await readBody(response, limit);
       guard.release();
       // A response that is too long is requested again later.
@@ -199,9 +197,9 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       return (await parsedResponse(request, maxObjectBytes))?.parsed;
     },
     stream: (request) =>
-      guarded(request, true, async (opened, info, guard) => {
-        guard.clearDeadline();
-        return byteStream(opened, info, guard, { signal: request.signal, reachability });
+      guarded(request, true, async (opened, call) => {
+        call.guard.clearDeadline();
+        return byteStream(opened, call, reachability);
       }),
     isUnreachable: reachability?.isUnreachable,
     close: async () => {

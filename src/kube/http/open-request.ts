@@ -12,14 +12,21 @@ export interface OpenResponse {
   readonly cancel: (reason: Error) => void;
 }
 
-/** Sends a request and waits for the start of the response. `guard` may cancel it at any time. Rejects as the transport does. */
+/** A request that runs. */
+export interface Call {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  /** Whether the response is a stream. */
+  readonly longLived: boolean;
+  readonly guard: RequestGuard;
+}
+
+/** Sends a request and waits for the start of the response. The guard may cancel it at any time. Rejects as the transport does. */
 export async function openRequest(
   transport: Transport,
   path: string,
-  request: ApiRequest,
   headers: Record<string, string | string[]>,
-  longLived: boolean,
-  guard: RequestGuard,
+  { request, longLived, guard }: Call,
 ): Promise<OpenResponse> {
   const { method, query, body } = request;
   const exchange = transport.send({
@@ -56,17 +63,9 @@ export interface ByteStream extends AsyncIterable<Buffer>, AsyncDisposable {
 }
 
 /** Returns the body of an open response. The signal, the guard or the reader may end it. The loop throws what a request throws. */
-export function byteStream(
-  opened: OpenResponse,
-  info: RequestInfo,
-  guard: RequestGuard,
-  {
-    signal,
-    reachability,
-  }: { readonly signal: AbortSignal | undefined; readonly reachability: Reachability | undefined },
-): ByteStream {
+export function byteStream(opened: OpenResponse, call: Call, reachability: Reachability | undefined): ByteStream {
   const end = () => {
-    guard.release();
+    call.guard.release();
     if (!opened.response.body.readableEnded) opened.cancel(new Error("the response is no longer needed"));
   };
   // A connection may break between two reads, when there is no other listener.
@@ -81,7 +80,7 @@ export function byteStream(
           yield part;
         }
       } catch (error) {
-        const failure = toRequestError(error, info, guard, signal);
+        const failure = toRequestError(error, call);
         reachability?.failed(failure);
         throw failure;
       } finally {
@@ -136,13 +135,8 @@ export function createRequestGuard(clock: Clock, timeoutMs: number, signal: Abor
 }
 
 /** Returns the error for the caller: its own abort reason, the error response, or a ConnectionError with the cause. */
-export function toRequestError(
-  error: unknown,
-  info: RequestInfo,
-  guard: RequestGuard,
-  signal: AbortSignal | undefined,
-): unknown {
-  if (guard.isAbortedByCaller()) return signal?.reason;
+export function toRequestError(error: unknown, { request, info, guard }: Call): unknown {
+  if (guard.isAbortedByCaller()) return request.signal?.reason;
   const cause = guard.reason() ?? error;
   if (!isConnectionFailure(cause)) return cause;
   return new ConnectionError(`${info.text}: ${errorText(cause)}`, { cause });
