@@ -38,11 +38,8 @@ export interface ExecContext {
   readonly clock: Clock;
 }
 
-/** Output of a plugin: a token, a client certificate or both. */
-export interface ExecCredential {
-  readonly token: string | undefined;
-  /** In PEM. */
-  readonly certificate: { readonly cert: string; readonly key: string } | undefined;
+/** Output of a plugin: a credential with a token, a client certificate or both. */
+interface ExecCredential extends Credential {
   /** Milliseconds since the epoch. Infinity: until the server rejects it. */
   readonly expiresAt: number;
 }
@@ -140,7 +137,7 @@ function readStatus({ apiVersion }: ExecPlugin, output: string): ExecCredential 
   const expiry = textOf(status.expirationTimestamp);
   const expiresAt = expiry === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiry);
   if (Number.isNaN(expiresAt)) throw new Error("expirationTimestamp in the output is not an RFC 3339 time");
-  return { token, certificate, expiresAt };
+  return { headers: token === undefined ? {} : bearer(token), certificate, expiresAt };
 }
 
 function parse(output: string): Readonly<Record<string, unknown>> {
@@ -195,10 +192,9 @@ export function execCredentials(plugin: ExecPlugin, surroundings: ExecContext): 
 }
 
 /** Returns the same object for an unchanged certificate, so that connections that use it are kept. */
-function toCredential({ token, certificate }: ExecCredential, before: Credential | undefined): Credential {
+function toCredential({ headers, certificate }: ExecCredential, before: Credential | undefined): Credential {
   const old = before?.certificate;
   const sameCertificate = old?.cert === certificate?.cert && old?.key === certificate?.key;
-  const headers = token === undefined ? {} : bearer(token);
   if (before !== undefined && sameCertificate && before.headers.authorization === headers.authorization) return before;
   return { headers, certificate: sameCertificate ? old : certificate };
 }
