@@ -48,12 +48,7 @@ export async function eventMessage(
   const path = resourcePath(resources.events, { namespace });
   const query = { fieldSelector: `involvedObject.uid=${uid},reason=${reason}`, limit: maxRead };
   try {
-    const list = await client.request<KubeList<KubeObject & Event>>({
-      method: "GET",
-      path,
-      query,
-      ...(signal && { signal }),
-    });
+    const list = await client.request<KubeList<KubeObject & Event>>({ method: "GET", path, query, signal });
     const events = (list.items ?? []).map((each) => ({ at: timeOf(each), message: each.message }));
     return events.filter(({ at }) => at >= since).toSorted((a, b) => b.at - a.at)[0]?.message;
   } catch (error) {
@@ -140,7 +135,7 @@ export async function findResource(
   { group, version, plural }: ResourceQuery,
   signal?: AbortSignal,
 ): Promise<Omit<Resource, "plural"> | undefined> {
-  const read = <T>(path: string) => getIfExists<T>(client, { path, ...(signal && { signal }) });
+  const read = <T>(path: string) => getIfExists<T>(client, { path, signal });
   const versions = version === undefined ? versionsOf(await read<ApiGroup>(`/apis/${group}`)) : [version];
   for (const each of versions) {
     const list = await read<ApiResourceList>(`/apis/${group}/${each}`);
@@ -182,7 +177,7 @@ export async function findStatusFields(
     const { components } = await client.request<{ components?: { schemas?: Readonly<Record<string, Schema>> } }>({
       method: "GET",
       path,
-      ...(signal && { signal }),
+      signal,
     });
     const found = Object.values(components?.schemas ?? {}).find((schema) =>
       schema["x-kubernetes-group-version-kind"]?.some(
