@@ -17,22 +17,17 @@ export async function resync(options: {
   const { periodMs, keys, enqueue, clock, signal } = options;
   if (periodMs === 0) return;
   while (!signal.aborted) {
-    const all = [...keys()];
-    const slices = Math.max(1, Math.min(all.length, Math.ceil(periodMs / sliceMs)));
+    const left = [...keys()];
+    const slices = Math.max(1, Math.min(left.length, Math.ceil(periodMs / sliceMs)));
     for (let slice = 0; slice < slices; slice++) {
       try {
         await sleep(clock, periodMs / slices, signal);
       } catch {
         return;
       }
-      for (const key of all.slice(startOf(all, slice, slices), startOf(all, slice + 1, slices))) enqueue(key);
+      for (const key of left.splice(0, Math.round(left.length / (slices - slice)))) enqueue(key);
     }
   }
-}
-
-/** Returns the index of the first key of a slice. */
-function startOf({ length }: readonly string[], slice: number, slices: number): number {
-  return Math.floor((length * slice) / slices);
 }
 
 /** Wakes one waiting loop. A wake-up while the loop does not wait ends its next wait. */
