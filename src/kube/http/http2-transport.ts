@@ -159,12 +159,10 @@ function keepPinging(session: ClientHttp2Session, clock: Clock): void {
   wait();
 }
 
-/** Overwrites the unused part of the stack, about 128 KiB: Node.js decrypts TLS into a buffer on it, and leaves there what it read. */
-function overwriteStack(): void {
-  recurse(1500);
-}
-
-/** Each call has a frame of at least 90 bytes, and V8 does not keep frames for calls in tail position. */
-function recurse(depth: number): number {
-  return depth === 0 ? 0 : 1 + recurse(depth - 1);
+/**
+ * Overwrites the unused part of the stack, about 128 KiB: Node.js decrypts TLS into a buffer on it, and leaves there what it read. Each
+ * call has a frame of at least 90 bytes. V8 would not keep the frames if a call were in tail position.
+ */
+function overwriteStack(calls = 1500): number {
+  return calls === 0 ? 0 : 1 + overwriteStack(calls - 1);
 }

@@ -1,10 +1,9 @@
-/** Scans JSON as bytes, to skip parts without parsing them. */
+// Scans JSON as bytes, to skip parts without parsing them.
 
 /** The byte `"`, which begins and ends a string. */
 export const quote = 0x22;
 const backslash = 0x5c;
-/** The byte `,` between members of an object or items of a list. */
-export const comma = 0x2c;
+const comma = 0x2c;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
@@ -113,9 +112,6 @@ function without(json: Buffer, ranges: readonly Range[]): Buffer {
   return json.subarray(0, length);
 }
 
-const opening: ReadonlySet<number | undefined> = new Set(Buffer.from("{["));
-const closing: ReadonlySet<number | undefined> = new Set(Buffer.from("}]"));
-
 /** Text before the opening bracket of the items. */
 const beforeItems = /[{,]\s*"items"\s*:\s*$/;
 
@@ -147,7 +143,7 @@ export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       }
       const byte = chunk[at];
       if (byte === quote) inString = true;
-      else if (opening.has(byte)) {
+      else if (byte === openBrace || byte === openBracket) {
         if (depth === 1) {
           into.append(chunk.subarray(from, at));
           from = at;
@@ -158,7 +154,7 @@ export async function* listItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<
           }
         }
         depth++;
-      } else if (closing.has(byte)) depth--;
+      } else if (byte === closeBrace || byte === closeBracket) depth--;
       const last = into === item && depth === 1;
       if (!last && !(into === item && depth === 2 && byte === comma)) continue;
       const whole = item.take(chunk.subarray(from, at));
