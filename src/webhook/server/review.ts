@@ -111,11 +111,7 @@ export function toWarnings(texts: Iterable<string>): readonly string[] {
 }
 
 function oneLine(text: string): string {
-  const characters = [
-    ...text
-      .toWellFormed()
-      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
-      .trim(),
-  ];
+  const line = text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ");
+  const characters = [...line.trim()];
   return characters.length <= maxLength ? characters.join("") : `${characters.slice(0, maxLength - 1).join("")}…`;
 }
