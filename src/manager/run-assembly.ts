@@ -43,28 +43,22 @@ export async function runAssembly(
 }
 
 /** A part of the process that runs until it is stopped. */
-export interface Runnable {
-  /** Stops the part and resolves when it has ended. Never rejects: a failure was reported when it happened. */
-  stop(): Promise<void>;
-}
+export type Runnable = ReturnType<typeof startRunnable>;
 
 /** Starts a part. Calls `onFailure` once if the part ends before `stop`: with its error, or with an error that names the part. */
 export function startRunnable(
   name: string,
   run: (signal: AbortSignal) => Promise<void>,
   onFailure: (error: unknown) => void,
-): Runnable {
+) {
   const stopping = new AbortController();
-  const ended = run(stopping.signal).then(
-    () => {
-      if (!stopping.signal.aborted) onFailure(new Error(`${name} ended unexpectedly`));
-    },
-    (error: unknown) => {
-      // An error after `stop` is the end of the part, not a failure.
-      if (!stopping.signal.aborted) onFailure(error);
-    },
-  );
+  const end = (error: unknown) => {
+    // After `stop`, this is the end of the part, not a failure.
+    if (!stopping.signal.aborted) onFailure(error);
+  };
+  const ended = run(stopping.signal).then(() => end(new Error(`${name} ended unexpectedly`)), end);
   return {
+    /** Stops the part and resolves when it has ended. Never rejects: a failure was reported when it happened. */
     stop: () => {
       stopping.abort();
       return ended;
