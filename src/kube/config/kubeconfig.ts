@@ -21,16 +21,6 @@ export interface KubeconfigOptions extends ExecContext {
   readonly overrides?: ConfigOverrides;
 }
 
-/** Several files, merged: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files. */
-interface Kubeconfig {
-  /** File names, for messages. */
-  readonly files: string;
-  readonly currentContext: string | undefined;
-  readonly clusters: ReadonlyMap<string, Section>;
-  readonly contexts: ReadonlyMap<string, Section>;
-  readonly users: ReadonlyMap<string, Section>;
-}
-
 /**
  * Loads the cluster, user and namespace of a context. If several files define a name, the first definition is used. Skips
  * files that do not exist. Returns undefined if no file exists.
@@ -73,7 +63,8 @@ async function readSections(files: readonly string[]): Promise<readonly Section[
   return sections.filter((section) => section !== undefined);
 }
 
-function merge(sections: readonly Section[]): Kubeconfig {
+/** Merges several files: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/#merging-kubeconfig-files. */
+function merge(sections: readonly Section[]) {
   const first = (list: string, field: string) => {
     const named = new Map<string, Section>();
     for (const section of sections) {
@@ -88,6 +79,7 @@ function merge(sections: readonly Section[]): Kubeconfig {
     return named;
   };
   return {
+    /** File names, for messages. */
     files: sections.map(({ file }) => file).join(", "),
     currentContext: sections.map((section) => section.text("current-context")).find((name) => name !== undefined),
     clusters: first("clusters", "cluster"),
@@ -96,7 +88,7 @@ function merge(sections: readonly Section[]): Kubeconfig {
   };
 }
 
-async function clusterOf(kubeconfig: Kubeconfig, options: KubeconfigOptions): Promise<ClusterConfig> {
+async function clusterOf(kubeconfig: ReturnType<typeof merge>, options: KubeconfigOptions): Promise<ClusterConfig> {
   const { files, contexts, clusters, users } = kubeconfig;
   const name = options.context ?? kubeconfig.currentContext;
   const { overrides = {} } = options;
