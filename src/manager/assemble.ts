@@ -65,8 +65,8 @@ export async function assemble(
   const reachability = createReachability(config.server.origin, surroundings);
   const client = createApiClient({ config, clock, metrics, userAgent, reachability, ...(connect && { connect }) });
   const connected = { client, clock, log, metrics, random, memoryLimit };
-  const eventSource = { component: "wave", instance: identity, onRecorded: surroundings.notifier?.recorded };
-  const recorder = createEventRecorder({ client, clock, log, metrics, ...eventSource });
+  const onRecorded = surroundings.notifier?.recorded;
+  const recorder = createEventRecorder({ client, clock, log, metrics, instance: identity, onRecorded });
   const {
     crossNamespace,
     firstSight,

@@ -34,10 +34,9 @@ export interface ObjectEvent {
 /** Maximum length of a message, in bytes. This is the limit of the API server. */
 export const maxMessageBytes = 1024;
 
-/** The program that writes Events, and the clock for their timestamps. */
+/** The replica that writes Events, and the clock for their timestamps. */
 export interface EventSource {
   readonly clock: Clock;
-  readonly component: string;
   /** Name of the replica. */
   readonly instance: string;
 }
@@ -47,7 +46,7 @@ export function toEventBody(
   { regarding, type, reason, message }: ObjectEvent,
   name: string,
   count: number,
-  { clock, component, instance }: EventSource,
+  { clock, instance }: EventSource,
 ): object {
   const { namespace, ...clusterScoped } = regarding;
   const now = timestamp(clock);
@@ -59,8 +58,8 @@ export function toEventBody(
     type,
     reason,
     message: truncateUtf8(printable(message), maxMessageBytes),
-    source: { component },
-    reportingComponent: component,
+    source: { component: "wave" },
+    reportingComponent: "wave",
     reportingInstance: instance,
     firstTimestamp: now,
     lastTimestamp: now,

@@ -29,7 +29,7 @@ async function start(onRecorded?: (event: ObjectEvent, recorded: EventResult) =>
   const keep: Logger["warn"] = (message, fields) => void logged.push(JSON.stringify({ message, ...fields }));
   const log: Logger = { debug: keep, info: keep, warn: keep, error: keep };
   const metrics = new MetricsRegistry();
-  const about = { client, clock, log, metrics, component: "wave", onRecorded };
+  const about = { client, clock, log, metrics, onRecorded };
   const recorder = createEventRecorder({ ...about, instance: "wave-0" });
   onTestFinished(async () => {
     await client.close();
@@ -277,7 +277,6 @@ describe("the memory of counts", () => {
       clock: new FakeClock(),
       log: silentLogger,
       metrics: new MetricsRegistry(),
-      component: "wave",
       instance: "",
     });
     const about = async (id: number) => {
