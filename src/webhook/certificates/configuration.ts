@@ -1,4 +1,4 @@
-import type { MutatingWebhook as PublishedWebhook, WebhookClientConfig } from "#kubernetes";
+import type { MutatingWebhook as PublishedWebhook, RuleWithOperations, WebhookClientConfig } from "#kubernetes";
 import type { Compatibility, CompatibilitySettings } from "../../domain/compatibility/directive.ts";
 import type { RequestedKind } from "../../domain/model/kinds/requested-kind.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
@@ -12,13 +12,7 @@ import {
 import type { KubeObject } from "../../kube/api/resources.ts";
 
 /** The requests for which the API server calls a webhook. Unlike in the published type, no field is optional. */
-interface WebhookRule {
-  readonly apiGroups: readonly string[];
-  readonly apiVersions: readonly string[];
-  readonly operations: readonly string[];
-  readonly resources: readonly string[];
-  readonly scope: "Cluster" | "Namespaced" | "*";
-}
+type WebhookRule = Required<RuleWithOperations>;
 
 /**
  * One webhook of a configuration, with complete rules
@@ -154,7 +148,7 @@ export function webhookConfiguration({
     name,
     admissionReviewVersions: ["v1"],
     clientConfig,
-    rules: [{ ...rule, scope: "Namespaced" as const }],
+    rules: [{ ...rule, scope: "Namespaced" }],
     matchConditions: [...matchConditions],
     matchPolicy: "Equivalent",
     namespaceSelector: namespaces
