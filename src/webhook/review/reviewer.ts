@@ -22,7 +22,6 @@ import { isHaltedFor } from "../../domain/plan/stored-batches.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
-import type { JsonPatch } from "../../domain/syntax/json.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
@@ -109,7 +108,7 @@ export function createReviewer(options: AdmissionOptions): Reviewer {
   };
 }
 
-type ReviewOutcome = ReturnType<typeof planAdmission>["outcome"] | PodReview["outcome"] | "unread" | "unknown";
+type ReviewOutcome = ReturnType<typeof planAdmission>["outcome"] | "pointed" | "unread" | "unknown";
 
 type ReviewResult = AdmissionResponse & { readonly outcome: ReviewOutcome };
 
@@ -208,20 +207,13 @@ function haltLookup({ workloadsReading, policy, clock }: AdmissionOptions, looku
   };
 }
 
-/** The result of a review of a Pod. Wave reads nothing for it and never denies it. */
-interface PodReview {
-  readonly patch: JsonPatch | undefined;
-  readonly warnings: readonly [];
-  readonly outcome: "pointed" | "current";
-}
-
 function createsPod({ kind, operation, subResource, object }: AdmissionRequest): boolean {
   const isPod = kind.group === "" && kind.kind === "Pod";
   return isPod && operation === "CREATE" && subResource === "" && object !== undefined;
 }
 
-/** Points a new Pod at its pinned copies. A Pod with malformed pins stays as it is, so that it reads live configuration. */
-export function reviewPod({ object }: AdmissionRequest): PodReview {
+/** Points a new Pod at its pinned copies. A Pod with malformed pins stays as it is, so that it reads live configuration. Reads and denies nothing. */
+export function reviewPod({ object }: AdmissionRequest): ReviewResult {
   // The API server has checked the types.
   const pod = object as Pod;
   const pins = pinsOf(pod);
