@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { checkServerIdentity, getCACertificates, type PeerCertificate } from "node:tls";
 import type { Section } from "../../lib/yaml-mapping.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
-import type { Credentials, Renewable } from "./credentials.ts";
+import type { Credential, Credentials, Renewable } from "./credentials.ts";
 
 /** Address, TLS settings and credentials of a cluster. */
 export interface ClusterConfig {
@@ -18,6 +18,8 @@ export interface ClusterConfig {
   /** The proxy to the server: `http`, `https` or `socks5`, with the login in it. Undefined: none. */
   readonly proxy?: URL | undefined;
   readonly credentials: Credentials;
+  /** Headers of each request that impersonate another user. Default: none. */
+  readonly impersonation?: Credential["headers"];
 }
 
 /** Certificates and keys in PEM. */

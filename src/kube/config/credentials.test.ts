@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { temporaryFiles } from "../../../test/support/kube/files.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
-import { bearer, fileLifeMs, fixedCredentials, tokenFileCredentials, withHeaders } from "./credentials.ts";
+import { bearer, fileLifeMs, fixedCredentials, tokenFileCredentials } from "./credentials.ts";
 
 async function tokenFile(content: string, initial?: string) {
   const path = join(await temporaryFiles({ token: content }), "token");
@@ -95,27 +95,5 @@ describe("fixed credentials", () => {
     const credential = await credentials.current();
     expect(await credentials.current()).toBe(credential);
     expect(await credentials.renew(credential)).toBeUndefined();
-  });
-});
-
-describe("added headers", () => {
-  const added = { "impersonate-user": "jane" };
-
-  it("are added to those of the credential, which stays the same", async () => {
-    const { clock, credentials } = await tokenFile("one");
-    const impersonating = withHeaders(credentials, added);
-    const first = await impersonating.current();
-    expect(first.headers).toEqual({ ...bearer("one"), ...added });
-    await clock.advance(fileLifeMs);
-    expect(await impersonating.current()).toBe(first);
-  });
-
-  it("do not hide which credential was refused", async () => {
-    const { path, credentials } = await tokenFile("one");
-    const impersonating = withHeaders(credentials, added);
-    const rejected = await impersonating.current();
-    expect(await impersonating.renew(rejected)).toBeUndefined();
-    await writeFile(path, "two");
-    expect((await impersonating.renew(rejected))?.headers).toEqual({ ...bearer("two"), ...added });
   });
 });

@@ -6,7 +6,7 @@ import { ClusterConfigError } from "../api/api-failure.ts";
 
 /** Authentication of a request. Each credential is one object: the same object means the same credential. */
 export interface Credential {
-  /** `authorization`, and `impersonate-…` if the kubeconfig has `as`. Lower-case names. */
+  /** `authorization`, if no client certificate identifies the client. Lower-case names. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** Client certificate and key in PEM, if a plugin returns them. New connections use them. */
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
@@ -91,27 +91,6 @@ export function tokenFileCredentials(path: string, clock: Clock, initial?: strin
     return { headers: bearer(token) };
   };
   return readAgain(clock, read, initial === undefined ? undefined : { headers: bearer(initial) });
-}
-
-/** Returns the same credentials with headers added to each, for impersonation. */
-export function withHeaders(credentials: Credentials, headers: Credential["headers"]): Credentials {
-  const ours = new WeakMap<Credential, Credential>();
-  const theirs = new WeakMap<Credential, Credential>();
-  const wrap = (inner: Credential): Credential => {
-    const known = ours.get(inner);
-    if (known !== undefined) return known;
-    const outer = { ...inner, headers: { ...inner.headers, ...headers } };
-    ours.set(inner, outer);
-    theirs.set(outer, inner);
-    return outer;
-  };
-  return {
-    current: async () => wrap(await credentials.current()),
-    renew: async (rejected) => {
-      const inner = await credentials.renew(theirs.get(rejected) ?? rejected);
-      return inner && wrap(inner);
-    },
-  };
 }
 
 /** The problem of a text that becomes a header of requests. It follows the name of a field or file. */

@@ -7,7 +7,6 @@ import {
   fixedCredentials,
   headerValue,
   tokenFileCredentials,
-  withHeaders,
 } from "./credentials.ts";
 import { type ExecContext, type ExecPlugin, execCredentials } from "./exec-plugin.ts";
 
@@ -18,17 +17,6 @@ import { type ExecContext, type ExecPlugin, execCredentials } from "./exec-plugi
  * @throws ClusterConfigError for an unsupported or invalid field.
  */
 export function userCredentials(
-  user: Section,
-  cluster: Section,
-  ca: string | undefined,
-  surroundings: ExecContext,
-): Credentials {
-  const impersonation = impersonationHeaders(user);
-  const credentials = ownCredentials(user, cluster, ca, surroundings);
-  return Object.keys(impersonation).length === 0 ? credentials : withHeaders(credentials, impersonation);
-}
-
-function ownCredentials(
   user: Section,
   cluster: Section,
   ca: string | undefined,
@@ -98,8 +86,11 @@ function clusterInfo(cluster: Section, ca: string | undefined): Readonly<Record<
   };
 }
 
-/** https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/ */
-function impersonationHeaders(user: Section): Credential["headers"] {
+/**
+ * Returns the headers that impersonate another user (https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/).
+ * @throws ClusterConfigError for an invalid field.
+ */
+export function impersonationHeaders(user: Section): Credential["headers"] {
   const headers: Record<string, string | string[]> = {};
   const as = headerText(user, "as");
   if (as !== undefined) headers["impersonate-user"] = as;

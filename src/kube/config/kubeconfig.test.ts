@@ -23,7 +23,11 @@ async function loadParts(parts: KubeconfigParts): Promise<ClusterConfig> {
   return load(await temporaryFiles({ config: kubeconfigOf(parts) }));
 }
 
-const headersOf = async (user: object) => (await (await loadParts({ user })).credentials.current()).headers;
+/** Returns the headers of a request. */
+const sent = async ({ credentials, impersonation }: ClusterConfig) => {
+  return { ...(await credentials.current()).headers, ...impersonation };
+};
+const headersOf = async (user: object) => sent(await loadParts({ user }));
 
 describe("a kubeconfig", () => {
   it("is YAML as kubectl writes it", async () => {
@@ -160,8 +164,7 @@ printf '%s' "$KUBERNETES_EXEC_INFO" >"$(dirname "$0")/told"
 echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"'$1'"}}'
 `;
     const folder = await temporaryFiles({ config: kubeconfigOf({ user: { exec, as: "jane" }, cluster }), plugin });
-    const credential = await (await load(folder)).credentials.current();
-    expect(credential.headers).toEqual({ authorization: "Bearer x", "impersonate-user": "jane" });
+    expect(await sent(await load(folder))).toEqual({ authorization: "Bearer x", "impersonate-user": "jane" });
     expect(JSON.parse(await readFile(join(folder, "told"), "utf8")).spec.cluster).toEqual({
       server: "https://10.0.0.1:6443",
       "certificate-authority-data": base64(cert),

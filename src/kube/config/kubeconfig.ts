@@ -5,7 +5,7 @@ import { ClusterConfigError } from "../api/api-failure.ts";
 import { type ClusterConfig, readTls } from "./cluster-access.ts";
 import { configErrorTexts, readAgain } from "./credentials.ts";
 import type { ExecContext } from "./exec-plugin.ts";
-import { userCredentials } from "./kubeconfig-user.ts";
+import { impersonationHeaders, userCredentials } from "./kubeconfig-user.ts";
 import {
   type ConfigOverrides,
   overrideCluster,
@@ -113,6 +113,7 @@ async function clusterOf(kubeconfig: ReturnType<typeof merge>, options: Kubeconf
     source: `context ${name} of ${context.file}`,
     tls,
     proxy: proxyOf(cluster) ?? proxyFromEnvironment(server, options.env),
+    impersonation: impersonationHeaders(user),
     credentials: userCredentials(user, cluster, ca, options),
   };
 }

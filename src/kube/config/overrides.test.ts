@@ -19,7 +19,10 @@ async function load(overrides: ConfigOverrides, env: Readonly<Record<string, str
 }
 
 async function used(options: Parameters<typeof loadClusterConfig>[0]) {
-  const { server, tls, proxy, credentials, source } = await loadClusterConfig({ interactive: false, ...options });
+  const { server, tls, proxy, credentials, impersonation, source } = await loadClusterConfig({
+    interactive: false,
+    ...options,
+  });
   const { headers } = await credentials.current();
   const { ca, serverName: name, insecure } = await tls.current();
   return {
@@ -30,6 +33,7 @@ async function used(options: Parameters<typeof loadClusterConfig>[0]) {
     proxy: proxy?.href,
     source,
     ...headers,
+    ...impersonation,
   };
 }
 

@@ -110,7 +110,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       await orCancelled(connections.connect(longLived), guard);
     }
     if (request.mayBeSent?.() === false) throw new Error("the request may no longer be sent");
-    const headers = { ...access.credential.headers, "user-agent": userAgent };
+    const headers = { ...access.credential.headers, ...config.impersonation, "user-agent": userAgent };
     return openRequest(transport, root + request.path, headers, call);
   };
 
