@@ -1,16 +1,11 @@
 // The webhook folder: HTTPS server, certificates and reviews of workloads. It may know domain, cache and kube, not the controllers.
 import { isDeepStrictEqual } from "node:util";
-import type { Lookup } from "../domain/config/view-of-references.ts";
-import type { WorkloadRow } from "../domain/model/kind-row.ts";
 import type { RequestedKind } from "../domain/model/kinds/requested-kind.ts";
-import type { Policy } from "../domain/policy/policy.ts";
 import { type Resource, resources } from "../kube/api/resources.ts";
-import type { ApiClient } from "../kube/http/client.ts";
 import { listWatch } from "../kube/list-watch/list-watch.ts";
 import { sleep } from "../lib/clock.ts";
 import { webhookMetrics } from "../telemetry/catalogue/webhooks.ts";
 import { errorText, logMessages } from "../telemetry/logging/log-messages.ts";
-import type { ProcessContext } from "../telemetry/process-context.ts";
 import { authoritySecret, defaultLifetimes, type Lifetimes } from "./certificates/authority.ts";
 import { type CertificateSource, runCertificateLoop, type ServingConfig } from "./certificates/certificate-loop.ts";
 import { ownCertificates } from "./certificates/own-certificates.ts";
@@ -26,13 +21,7 @@ import { type AdmissionOptions, createReviewer } from "./review/reviewer.ts";
 import { type AdmissionServer, type ServerConfig, serveAdmission } from "./server/server.ts";
 
 /** Options of {@link createWebhook}. */
-export interface WebhookOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
-  readonly client: ApiClient;
-  readonly policy: Policy;
-  /** Looks objects up in the caches. */
-  readonly cached: Lookup;
-  /** The kinds of workload that exist in the cluster. Default: the built-in ones. */
-  readonly kinds?: (() => readonly WorkloadRow[]) | undefined;
+export interface WebhookOptions extends Omit<AdmissionOptions, "isStopping"> {
   /** Configured kinds in addition to the built-in ones. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
   /** An address in the form that Go uses, such as ":9443". */
@@ -47,10 +36,6 @@ export interface WebhookOptions extends Pick<ProcessContext, "clock" | "log" | "
   readonly tlsDirectory: string | undefined;
   /** PEM file with certificate authorities. If set, a client must present a certificate that one of them signed. */
   readonly clientCaFile?: string | undefined;
-  /** See {@link AdmissionOptions}. */
-  readonly newOwnerCheck?: AdmissionOptions["newOwnerCheck"];
-  readonly copiesIn?: AdmissionOptions["copiesIn"];
-  readonly workloadsReading?: AdmissionOptions["workloadsReading"];
   readonly random?: () => number;
   readonly lifetimes?: Lifetimes;
   /**
