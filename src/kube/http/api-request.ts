@@ -1,6 +1,5 @@
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { LabelsOf } from "../../telemetry/metrics/series.ts";
-import { ApiError } from "../api/api-failure.ts";
 import type { DigestedKind } from "./value-digests.ts";
 
 /** One request to the API server. The client adds the credentials, and the base path of the server. */
@@ -70,19 +69,14 @@ function verbOfMany(method: ApiRequest["method"], query: ApiRequest["query"]): s
   return watch === undefined || ["false", "0", ""].includes(String(watch)) ? "list" : "watch";
 }
 
-/** Returns the labels of `wave_api_requests_total`. All values are known in advance. */
+/** Returns the labels of `wave_api_requests_total`. All values are known in advance. `code` is "error" if there was no response. */
 export function requestLabels(
   { verb }: Pick<RequestInfo, "verb">,
-  code: string,
+  code: number | "error",
 ): LabelsOf<typeof clusterMetrics.requests> {
   const { verb: verbs, code: codes } = clusterMetrics.requests.labels;
   return {
     verb: verbs.find((known) => known === verb) ?? "other",
-    code: codes.find((known) => known === code) ?? "other",
+    code: codes.find((known) => known === String(code)) ?? "other",
   };
-}
-
-/** Returns the status of an error response; "error" if there was no response. */
-export function statusLabel(failure: unknown): string {
-  return failure instanceof ApiError ? String(failure.status) : "error";
 }

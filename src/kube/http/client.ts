@@ -4,9 +4,10 @@ import { GarbageCollection } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
+import { ApiError } from "../api/api-failure.ts";
 import type { ClusterConfig, TlsConfig } from "../config/cluster-access.ts";
 import type { Credential } from "../config/credentials.ts";
-import { type ApiRequest, requestInfo, requestLabels, statusLabel } from "./api-request.ts";
+import { type ApiRequest, requestInfo, requestLabels } from "./api-request.ts";
 import { type Connections, createConnections } from "./connections.ts";
 import { maxObjectBytes } from "./json-bytes.ts";
 import {
@@ -161,12 +162,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       const opened = await successful(call);
       reachability?.accepted();
       const result = await read(opened, call);
-      requests?.inc(requestLabels(info, String(opened.response.status)));
+      requests?.inc(requestLabels(info, opened.response.status));
       return result;
     } catch (error) {
       guard.release();
       const failure = toRequestError(error, call);
-      requests?.inc(requestLabels(info, statusLabel(failure)));
+      requests?.inc(requestLabels(info, failure instanceof ApiError ? failure.status : "error"));
       // Not after the own time limit: the connection may work.
       if (guard.reason() === undefined) reachability?.failed(failure);
       throw failure;
