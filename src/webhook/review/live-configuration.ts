@@ -12,20 +12,8 @@ import type { ApiClient } from "../../kube/http/client.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { maxConcurrentReads, maxObjectsPerReview, readsTimeoutMs } from "../server/review-reader.ts";
 
-/** The configuration of a workload cannot be read: one line for the sender of the request, `cause` for the log. */
-class UnreadError extends Error {
-  override readonly name = "UnreadError";
-}
-
-/**
- * Reads the objects that a workload references as they are stored now, and the copies in these annotations of pins that the caches do not have
- * yet. `others` are other forms that the workload may get. Throws {@link UnreadError}.
- */
-export type LiveConfiguration = (
-  workload: Workload,
-  pinned?: readonly (string | undefined)[],
-  others?: readonly Workload[],
-) => Promise<Lookup>;
+/** Reads the configuration of workloads. */
+export type LiveConfiguration = ReturnType<typeof liveConfiguration>;
 
 /**
  * Reads from the API server instead of the caches, because these can be stale when a client creates a ConfigMap and then its
@@ -43,7 +31,7 @@ export function liveConfiguration({
   /** Looks up cross-namespace grants in the caches. */
   readonly cached: Lookup;
   readonly clock: Clock;
-}): LiveConfiguration {
+}) {
   const permits = new FairSemaphore(maxConcurrentReads);
   const read = sharedReads((flowAndKey) => {
     const [flow = "", key = ""] = flowAndKey.split(" ");
@@ -55,11 +43,20 @@ export function liveConfiguration({
     });
   });
 
-  return async (workload, pinned = [], others = []) => {
+  /**
+   * Reads the objects that a workload references as they are stored now, and the copies in these annotations of pins that the caches do
+   * not have yet. `others` are other forms that the workload may get.
+   * @throws Error with one line for the sender of the request, and `cause` for the log.
+   */
+  return async (
+    workload: Workload,
+    pinned: readonly (string | undefined)[] = [],
+    others: readonly Workload[] = [],
+  ): Promise<Lookup> => {
     const ofForms = [workload, ...others].flatMap((form) => grantedObjects(form, cached, rulesFor(form, policy)));
     const referenced = [...new Map(ofForms.map((object) => [configKey(object), object])).values()];
     if (referenced.length > maxObjectsPerReview) {
-      throw new UnreadError(
+      throw new Error(
         `the workload references ${referenced.length} objects, and the webhook reads at most ${maxObjectsPerReview}`,
       );
     }
@@ -68,7 +65,7 @@ export function liveConfiguration({
     const reads = objects.map((object) =>
       // The flow is the namespace of the workload, so that no read waits in the queue of another namespace.
       read(`${workload.namespace} ${configKey(object)}`).catch((cause: unknown) => {
-        throw new UnreadError(unreadReason(cause, object), { cause });
+        throw new Error(unreadReason(cause, object), { cause });
       }),
     );
     const configs = await withReadsTimeout(Promise.all(reads), clock);
@@ -77,8 +74,8 @@ export function liveConfiguration({
   };
 }
 
-function readsTimedOut(): UnreadError {
-  return new UnreadError("the ConfigMaps and Secrets could not be read in time");
+function readsTimedOut(): Error {
+  return new Error("the ConfigMaps and Secrets could not be read in time");
 }
 
 /** Timeout of one read, from its start, in milliseconds. */
