@@ -1,7 +1,7 @@
 import {
-  createHash,
   createPrivateKey,
   generateKeyPairSync,
+  hash,
   type KeyObject,
   randomBytes,
   sign,
@@ -108,7 +108,7 @@ function issue({ subject, keys, issuer, validity, extensions }: CertificateTempl
   const signature = sign("sha256", content, issuer.key);
   const bytes = der.sequence(content, algorithm, der.bitString(signature));
   return {
-    certificate: readCertificate(toPem(bytes)),
+    certificate: readCertificate(bytes),
     key: keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }
@@ -146,11 +146,5 @@ function ipv6Bytes(address: string): Buffer {
 
 /** Returns the 160 leftmost bits of the SHA-256 of the public key, as RFC 7093 allows. */
 function identifierOf(publicKey: KeyObject): Buffer {
-  const spki = publicKey.export({ type: "spki", format: "der" });
-  return createHash("sha256").update(spki).digest().subarray(0, 20);
-}
-
-function toPem(bytes: Buffer): string {
-  const lines = bytes.toString("base64").match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
+  return hash("sha256", publicKey.export({ type: "spki", format: "der" }), "buffer").subarray(0, 20);
 }

@@ -18,9 +18,9 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** Reads the first certificate of a PEM text. Throws an Error if there is none. */
-export function readCertificate(pem: string): Certificate {
-  const parsed = parse(pem);
+/** Reads a certificate in DER, or the first one of a PEM text. Throws an Error if there is none. */
+export function readCertificate(derOrPem: Buffer | string): Certificate {
+  const parsed = parse(derOrPem);
   return {
     pem: parsed.toString(),
     fingerprint: parsed.fingerprint256.replaceAll(":", "").toLowerCase(),
@@ -33,7 +33,7 @@ export function readCertificate(pem: string): Certificate {
 /** Reads all certificates of a PEM text in order, without duplicates. Throws an Error if one cannot be read. */
 export function readBundle(pem: string): readonly Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return distinct(blocks.map(readCertificate));
+  return distinct(blocks.map((block) => readCertificate(block)));
 }
 
 /** Returns certificates as one PEM text, without duplicates. */
@@ -56,9 +56,9 @@ export function readKeyPair(certificatePem: string, keyPem: string): KeyPair {
   return { certificate: readCertificate(certificatePem), key: keyPem };
 }
 
-function parse(pem: string): X509Certificate {
+function parse(derOrPem: Buffer | string): X509Certificate {
   try {
-    return new X509Certificate(pem);
+    return new X509Certificate(derOrPem);
   } catch (cause) {
     throw new Error("cannot read the certificate; it must be PEM", { cause });
   }
