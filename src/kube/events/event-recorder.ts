@@ -48,6 +48,7 @@ const timeoutMs = 10_000;
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, clock, log } = options;
   const counts = new Map<string, number>();
+  /** The namespaces that rejected an Event, and until when the next one is not sent. */
   const rejecting = new Map<string, number>();
   let loggedAt = Number.NEGATIVE_INFINITY;
   let unlogged = 0;
@@ -96,13 +97,6 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     }
   };
 
-  const isRejecting = (namespace: string): boolean => {
-    const until = rejecting.get(namespace);
-    if (until === undefined || clock.monotonic() < until) return until !== undefined;
-    rejecting.delete(namespace);
-    return false;
-  };
-
   const failed = (namespace: string, event: ObjectEvent, error: unknown): void => {
     failures.inc();
     if (rejectsAllEvents(error)) setLatest(rejecting, namespace, clock.monotonic() + rejectedPauseMs, maxRejecting);
@@ -120,7 +114,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   const recordedAs = async (event: ObjectEvent, times: number): Promise<EventResult> => {
     const namespace = event.regarding.namespace || "default";
-    if (isRejecting(namespace)) {
+    if (clock.monotonic() < (rejecting.get(namespace) ?? Number.NEGATIVE_INFINITY)) {
       failures.inc();
       return "failed";
     }
