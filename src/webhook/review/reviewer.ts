@@ -1,9 +1,10 @@
-// Reviews of workloads (live configuration, the plan of domain/admission, warnings) and of Pods (pinned copies). Knows domain and
-// cache, not TLS and not HTTP.
+// Reviews of workloads (live configuration, the plan of domain/admission, warnings) and of Pods (pinned copies). Knows domain,
+// cache and pinning, not TLS and not HTTP.
 
 import type { Pod } from "#kubernetes";
 import {
   type AdmissionObject,
+  type AdmissionPins,
   annotationsOf,
   pinnedPatch,
   planAdmission,
@@ -17,12 +18,16 @@ import { isKubectlUndo } from "../../domain/model/undo-request.ts";
 import { toWorkloadIfValid } from "../../domain/model/workload.ts";
 import type { WorkloadObject } from "../../domain/model/workload-references.ts";
 import type { Workload } from "../../domain/model/workload-shape.ts";
+import { pinTexts } from "../../domain/pinning/pin-request.ts";
 import { pinsOf, pointPod } from "../../domain/pinning/pod-pins.ts";
 import { isHaltedFor } from "../../domain/plan/stored-batches.ts";
 import type { Policy } from "../../domain/policy/policy.ts";
 import { rulesFor } from "../../domain/policy/rules.ts";
 import { configKey } from "../../domain/references/references.ts";
+import { isApiFailure } from "../../kube/api/api-failure.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
+import { storeCopies } from "../../pinning/store-copies.ts";
+import type { StoreCopiesOptions } from "../../pinning/use-copy.ts";
 import { webhookMetrics } from "../../telemetry/catalogue/webhooks.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
@@ -38,12 +43,9 @@ import {
   rowOf,
   workloadObject,
 } from "./review-request.ts";
-import { type ReviewPinsOptions, storeReviewPins } from "./store-review-pins.ts";
 
 /** Options of {@link createReviewer}. */
-export interface AdmissionOptions
-  extends Pick<ReviewPinsOptions, "newOwnerCheck" | "copiesIn">,
-    Pick<ProcessContext, "clock" | "log" | "metrics"> {
+export interface AdmissionOptions extends Pick<ProcessContext, "clock" | "log" | "metrics"> {
   readonly client: ApiClient;
   readonly policy: Policy;
   /** Reports whether this replica is stopping. Default: never. */
@@ -54,6 +56,10 @@ export interface AdmissionOptions
   readonly workloadsReading?: ((configKey: string) => readonly Workload[]) | undefined;
   /** The kinds of workload that exist in the cluster. Default: the built-in ones. */
   readonly kinds?: KindsInCluster;
+  /** Makes the check of the owners of copies for one review. Default: no owner exists, so that a copy with owners is not used. */
+  readonly newOwnerCheck?: (() => StoreCopiesOptions["isAlive"]) | undefined;
+  /** Default: no copies are known. */
+  readonly copiesIn?: StoreCopiesOptions["copiesIn"] | undefined;
 }
 
 /**
@@ -173,7 +179,7 @@ async function review(
   // The garbage collector would delete copies whose owner does not exist yet.
   const owned = before === undefined ? { ...pins, workload: { ...pins.workload, uid: "" } } : pins;
   const leftMs = () => until - options.clock.monotonic();
-  const stored = await storeReviewPins(owned, options, leftMs());
+  const stored = await storePins(owned, options, leftMs());
   if (pins.areRequested) return { patch: plan.patch, warnings, outcome, denied };
   if (stored === "stale") {
     if (tries > 1 && leftMs() >= readsTimeoutMs) return review(request, read, options, until, tries - 1);
@@ -184,6 +190,38 @@ async function review(
     return allowUnread("the API server did not answer Wave in time", object, options.policy);
   const patch = pinnedPatch(plan, after.workload, stored.pinned);
   return { patch, warnings: stored.warning === undefined ? warnings : [...warnings, stored.warning], outcome, denied };
+}
+
+/** The pins of new Pods. "stale": a ConfigMap changed during the review. "unavailable": copies cannot be verified in time. */
+type StoredPins = { readonly pinned: string | undefined; readonly warning?: string } | "stale" | "unavailable";
+
+/**
+ * Stores the copies that the new Pods of a request read, before the response names them. A copy that cannot be stored in time does not
+ * deny the request: then the Pods read live configuration, as without pins. If a change must not reach Pods, the request stays as it is: its
+ * pod template has the copies that it had before. `timeoutMs` is the time that is left for the review.
+ */
+async function storePins(
+  { workload, sources, lookup, areLive }: AdmissionPins,
+  { client, clock, newOwnerCheck = () => async () => false, copiesIn = () => [] }: AdmissionOptions,
+  timeoutMs: number,
+): Promise<StoredPins> {
+  if (sources === undefined) return { pinned: undefined };
+  const tooLate = new AbortController();
+  const cancel = clock.timer(Math.max(0, timeoutMs), () =>
+    tooLate.abort(new Error("storing the copies took too long")),
+  );
+  try {
+    const known = { client, lookup, isAlive: newOwnerCheck(), copiesIn };
+    const stored = await storeCopies(workload, sources, { ...known, signal: tooLate.signal });
+    if (stored.type === "stale") return "stale";
+    return { pinned: stored.pinned, ...(stored.type === "unpinned" && { warning: stored.message }) };
+  } catch (error) {
+    if (!tooLate.signal.aborted && !isApiFailure(error)) throw error;
+    if (!areLive) return "unavailable";
+    return { pinned: undefined, warning: pinTexts.notPinned("the API server did not answer Wave in time") };
+  } finally {
+    cancel();
+  }
 }
 
 /** Returns the form that `kubectl rollout undo` of a Deployment gets: with the annotations of people from before, it may read other objects. */
