@@ -20,17 +20,10 @@ function tagged(tag: number, content: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([tag]), length(content.length), content]);
 }
 
-/** Encodes a length: one byte below 128, otherwise the number of length bytes and then these (X.690, 8.1.3). */
+/** Encodes a length below 64 KiB: one byte below 128, otherwise the number of length bytes and then these (X.690, 8.1.3). */
 function length(size: number): Buffer {
   if (size < 0x80) return Buffer.from([size]);
-  const bytes = bigEndian(size);
-  return Buffer.from([0x80 | bytes.length, ...bytes]);
-}
-
-function bigEndian(value: number): number[] {
-  const bytes: number[] = [];
-  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256);
-  return bytes;
+  return Buffer.from(size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff]);
 }
 
 /** Encodes values in this order as a SEQUENCE. */
