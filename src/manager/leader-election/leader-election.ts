@@ -7,14 +7,12 @@ import { type Clock, sleep } from "../../lib/clock.ts";
 import type { Leadership } from "../../runtime/write-permits.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
-import type { MetricsRegistry } from "../../telemetry/metrics/metrics.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
 import { holderOf, standbyPollMs } from "./lease.ts";
 import {
   createLeaseLock,
   type HeldLeadership,
   holdLeadership,
-  type LeaseLock,
   type LeaseLockOptions,
   type LeaseMoment,
 } from "./lease-lock.ts";
@@ -38,7 +36,7 @@ export function createLeaderElector(
       readonly random?: () => number;
     },
 ) {
-  const { clock, log, identity, recorder, random = Math.random } = options;
+  const { clock, log, metrics, identity, recorder, random = Math.random } = options;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
   const lock = createLeaseLock(options);
   const lease = lock.description;
@@ -49,7 +47,10 @@ export function createLeaderElector(
   let held: HeldLeadership | undefined;
   /** The last log lines, so that each is written once. */
   let logged: { readonly holder?: string | undefined; readonly failure?: string | undefined } = {};
-  declareMetrics(options.metrics, lock, () => held?.leadership.valid() ?? false);
+  const isLeader = metrics.gauge(clusterMetrics.leader);
+  isLeader.collect(() => isLeader.set(held?.leadership.valid() ? 1 : 0));
+  const transitions = metrics.gauge(clusterMetrics.transitions);
+  transitions.collect(() => transitions.set(lock.observation()?.transitions ?? 0));
 
   const reached = (leads: boolean) => {
     if (logged.failure !== undefined) log.info("the Lease is reachable again", { lease });
@@ -187,13 +188,6 @@ export function createLeaderElector(
       return `leader election: this replica was leader and has not renewed Lease ${lease} for ${Math.round(silentMs / 1_000)}s`;
     },
   };
-}
-
-function declareMetrics(metrics: MetricsRegistry, lock: LeaseLock, leads: () => boolean): void {
-  const leader = metrics.gauge(clusterMetrics.leader);
-  leader.collect(() => leader.set(leads() ? 1 : 0));
-  const transitions = metrics.gauge(clusterMetrics.transitions);
-  transitions.collect(() => transitions.set(lock.observation()?.transitions ?? 0));
 }
 
 /** Waits until the time is over or `signal` is aborted. */

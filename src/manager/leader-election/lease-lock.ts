@@ -28,9 +28,6 @@ type LeaseAttempt =
   /** Another replica holds the Lease for at least `ms` more milliseconds. */
   | { readonly written: false; readonly ms: number };
 
-/** The Lease as one process sees and changes it, only with get, create and update. Calls must not overlap. */
-export type LeaseLock = ReturnType<typeof createLeaseLock>;
-
 /** The Lease and the replica that holds it. */
 export interface LeaseLockOptions extends ElectionTimings {
   readonly client: Pick<ApiClient, "request">;
@@ -47,7 +44,7 @@ export interface LeaseLockOptions extends ElectionTimings {
 /** Maximum number of writes per attempt. After a conflict the next one uses the newest Lease. */
 const maxConflicts = 4;
 
-/** Returns access to a Lease. */
+/** Returns the Lease as one process sees and changes it, only with get, create and update. Calls must not overlap. */
 export function createLeaseLock(options: LeaseLockOptions) {
   const { client, clock, namespace, name, identity } = options;
   const description = `${namespace}/${name}`;
