@@ -1,4 +1,4 @@
-import { ApiError, apiFailureOf, isForbidden } from "../kube/api/api-failure.ts";
+import { ApiError, isForbidden, isUnauthorized } from "../kube/api/api-failure.ts";
 import type { ApiClient } from "../kube/http/client.ts";
 import { sleep } from "../lib/clock.ts";
 import { backoffMs } from "../runtime/timers.ts";
@@ -61,8 +61,7 @@ export function createConnection(
 
 function connectionProblem(server: string, error: unknown): string {
   if (!(error instanceof ApiError)) return connectionTexts.unreachable(server, errorText(error));
-  const isUnauthorized = apiFailureOf(error)?.type === "unauthorized";
-  return connectionTexts[isUnauthorized ? "unauthorized" : "failing"](server, errorText(error));
+  return connectionTexts[isUnauthorized(error) ? "unauthorized" : "failing"](server, errorText(error));
 }
 
 /** Why Wave is not connected to the API server. docs/events.md is made from this table. */
