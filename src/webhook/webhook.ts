@@ -61,7 +61,7 @@ export interface Webhook {
 
 /** Creates the webhook. Nothing happens before `run`. */
 export function createWebhook(options: WebhookOptions): Webhook {
-  const { client, namespace, serviceName, url, clock, log, random = Math.random } = options;
+  const { client, namespace, serviceName, url, bindAddress, clock, log, metrics, random = Math.random } = options;
   const service = { namespace, name: serviceName };
   const registration = url
     ? ownRegistration(client, url, options.policy, options.workloadKinds)
@@ -75,8 +75,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
   let isStopping = false;
   const review = createReviewer({ ...options, isStopping: () => isStopping });
   // Declared now, so that the series exist before the first certificate.
-  options.metrics.counter(webhookMetrics.requests);
-  const expiration = options.metrics.gauge(webhookMetrics.certificateExpiry);
+  metrics.counter(webhookMetrics.requests);
+  const expiration = metrics.gauge(webhookMetrics.certificateExpiry);
 
   async function run(signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", () => {
@@ -93,19 +93,12 @@ export function createWebhook(options: WebhookOptions): Webhook {
       if (server) server.serve(served);
       else {
         try {
-          server = await serveAdmission({
-            address: options.bindAddress,
-            served,
-            review,
-            clock,
-            log,
-            metrics: options.metrics,
-          });
+          server = await serveAdmission({ address: bindAddress, served, review, clock, log, metrics });
         } catch (error) {
           failed.abort(error);
           throw error;
         }
-        log.info("serving the webhook", { address: options.bindAddress, configuration: registration.name });
+        log.info("serving the webhook", { address: bindAddress, configuration: registration.name });
       }
       const { notAfter } = readCertificate(served.certificate);
       shown = { served, notAfter };
@@ -116,9 +109,20 @@ export function createWebhook(options: WebhookOptions): Webhook {
       if (now === undefined && shown) servesUntil = shown.notAfter;
     };
 
+    const watch = (of: { readonly resource: Resource; readonly namespace?: string }, name: string) =>
+      listWatch({
+        ...of,
+        fieldSelector: `metadata.name=${name}`,
+        client,
+        clock,
+        log,
+        metrics,
+        random,
+        signal: running,
+      });
     const changes = [
-      watch(options, resources.mutatingWebhookConfigurations, registration.name, undefined, running),
-      ...(options.tlsDirectory ? [] : [watch(options, resources.secrets, secretName, namespace, running)]),
+      watch({ resource: resources.mutatingWebhookConfigurations }, registration.name),
+      ...(options.tlsDirectory ? [] : [watch({ resource: resources.secrets, namespace }, secretName)]),
     ];
     await runCertificateLoop({ source, serve, changes, clock, log, random, onState }, running);
     if (!failed.signal.aborted) await stop();
@@ -172,24 +176,4 @@ function certificatesFrom(options: WebhookOptions, registration: Registration, s
 function serviceHosts(name: string, namespace: string): readonly string[] {
   const host = `${name}.${namespace}.svc`;
   return [host, `${host}.cluster.local`, `${name}.${namespace}`, name];
-}
-
-function watch(
-  { client, clock, log, metrics, random }: WebhookOptions,
-  resource: Resource,
-  name: string,
-  namespace: string | undefined,
-  signal: AbortSignal,
-): AsyncIterable<unknown> {
-  return listWatch({
-    client,
-    resource,
-    namespace,
-    fieldSelector: `metadata.name=${name}`,
-    clock,
-    log,
-    metrics,
-    ...(random ? { random } : {}),
-    signal,
-  });
 }
