@@ -1,6 +1,6 @@
 // The client of one API server: requests, responses and connections over HTTP/1.1 and HTTP/2. Knows no kind of object, and logs nothing but
 // reachability.
-import { GarbageCollection } from "../../lib/garbage-collection.ts";
+import { collectGarbageAfter } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
@@ -180,13 +180,13 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       const body = await readBody(response, limit);
       guard.release();
       // A response that is too long is requested again later.
-      if (body === undefined || body.length > shortResponseBytes) garbage.beforeReading(body?.length ?? limit);
+      if (body === undefined || body.length > shortResponseBytes) beforeReading(body?.length ?? limit);
       if (body !== undefined) return { parsed: parseResponse(body, info, response, request.digestsOf) };
       if (limit === maxObjectBytes) throw new Error(`the response exceeds ${limit / 2 ** 20} MiB`);
       return undefined;
     });
   const longResponses = new SlotPool(1);
-  const garbage = new GarbageCollection(collectAfterBytes, options.collect);
+  const beforeReading = collectGarbageAfter(collectAfterBytes, options.collect);
 
   return {
     request: async (request) => {

@@ -1,17 +1,17 @@
 import type { Readable } from "node:stream";
 import { withoutBulkyFields } from "../../kube/http/json-bytes.ts";
-import { GarbageCollection } from "../../lib/garbage-collection.ts";
+import { collectGarbageAfter } from "../../lib/garbage-collection.ts";
 import { SlotPool } from "../../lib/slot-pool.ts";
 import { type AdmissionRequest, ReviewError, readReview } from "./review.ts";
 
 /** Reads reviews in limited memory: small ones concurrently, large ones one after another. A review that waits is not read. */
 export class ReviewReader {
   readonly #lanes = lanes.map((row) => ({ ...row, lane: new SlotPool(row.concurrent) }));
-  readonly #garbage: GarbageCollection;
+  readonly #beforeParsing;
 
   /** `collect` frees the garbage of earlier reviews. Default: the garbage collector of V8, if it is exposed. */
   constructor(collect?: () => void) {
-    this.#garbage = new GarbageCollection(collectAfterBytes, collect);
+    this.#beforeParsing = collectGarbageAfter(collectAfterBytes, collect);
   }
 
   /**
@@ -36,7 +36,7 @@ export class ReviewReader {
     // Only a later lane is entered here, so two reviews never wait for each other.
     const later = this.#laneOf(length, values);
     using _second = later === lane ? undefined : await later.acquire(signal);
-    this.#garbage.beforeReading(bytes.length);
+    this.#beforeParsing(bytes.length);
     return await review(readReview(bytes));
   }
 
