@@ -8,14 +8,8 @@ import type { Leadership } from "../../runtime/write-permits.ts";
 import { clusterMetrics } from "../../telemetry/catalogue/cluster.ts";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
-import { holderOf, standbyPollMs } from "./lease.ts";
-import {
-  createLeaseLock,
-  type HeldLeadership,
-  holdLeadership,
-  type LeaseLockOptions,
-  type LeaseMoment,
-} from "./lease-lock.ts";
+import { holderOf, type LeaseMoment, standbyPollMs } from "./lease.ts";
+import { createLeaseLock, type HeldLeadership, holdLeadership, type LeaseLockOptions } from "./lease-lock.ts";
 
 type LeaderWork = (leadership: Leadership) => Promise<void>;
 

@@ -8,16 +8,11 @@ import type { Leadership } from "../../runtime/write-permits.ts";
 import {
   type ElectionTimings,
   type LeaseCandidate,
+  type LeaseMoment,
   type LeaseObservation,
   nextLeaseStep,
   observeLease,
 } from "./lease.ts";
-
-/** A time by both clocks of this process. */
-export interface LeaseMoment {
-  readonly monotonic: number;
-  readonly wall: number;
-}
 
 type LeaseAttempt =
   /**

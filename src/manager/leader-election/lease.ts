@@ -72,14 +72,18 @@ type LeaseStep =
   | { readonly do: "write"; readonly spec: LeaseSpec; readonly claimMs: number }
   | { readonly do: "wait"; readonly ms: number };
 
-/** A replica that takes part in the election, and the current time by both of its clocks. */
-export interface LeaseCandidate {
-  readonly identity: string;
-  /** `acquire`: to become leader. `renew`: to stay leader while its leadership is valid. `release`: to give up the Lease. */
-  readonly aim: "acquire" | "renew" | "release";
+/** A time by both clocks of this process. */
+export interface LeaseMoment {
   readonly monotonic: number;
   /** Written into the record for people. Never compared with the time of another replica. */
   readonly wall: number;
+}
+
+/** A replica that takes part in the election, and the current time. */
+export interface LeaseCandidate extends LeaseMoment {
+  readonly identity: string;
+  /** `acquire`: to become leader. `renew`: to stay leader while its leadership is valid. `release`: to give up the Lease. */
+  readonly aim: "acquire" | "renew" | "release";
 }
 
 /**
