@@ -1,12 +1,16 @@
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../api/api-failure.ts";
 import { grantText, resources } from "../api/resources.ts";
+import { truncateUtf8 } from "../events/event-object.ts";
 import type { ApiClient } from "../http/client.ts";
 import type { WatchContext } from "./paged-list.ts";
 
 type ReportedWatch = Pick<WatchContext, "clock" | "log" | "what" | "resource" | "namespace" | "fieldSelector"> & {
   readonly client: Pick<ApiClient, "isUnreachable">;
 };
+
+/** The message of a server has no maximum length. */
+const maxErrorBytes = 300;
 
 /** Interval of an unchanged message. */
 const repeatAfterMs = 600_000;
@@ -44,13 +48,8 @@ export function createWatchReport(watch: ReportedWatch) {
 export function listFailureText(watch: ReportedWatch, error: unknown): string {
   const problem = problemOf(watch, error);
   return problem === undefined
-    ? `cannot list ${watch.what}: ${truncate(errorText(error))}`
+    ? `cannot list ${watch.what}: ${truncateUtf8(errorText(error), maxErrorBytes)}`
     : `cannot watch ${watch.what}: ${problem.state}. ${problem.next}.`;
-}
-
-/** The message of a server has no maximum length. */
-function truncate(text: string): string {
-  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
 }
 
 function problemOf(
