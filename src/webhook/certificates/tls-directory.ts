@@ -2,18 +2,13 @@ import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { errorText, logMessages } from "../../telemetry/logging/log-messages.ts";
 import type { ProcessContext } from "../../telemetry/process-context.ts";
-import type { CertificateSource } from "./certificate-loop.ts";
+import type { CertificateSource, ServingConfig } from "./certificate-loop.ts";
 import { isToken } from "./path-token.ts";
 import { type Certificate, readBundle, readKeyPair } from "./pem.ts";
 import type { Registration, RegistrationState } from "./registration.ts";
 
-interface CertificateFiles {
-  /** The certificate with its chain. */
-  readonly certificate: string;
-  readonly key: string;
+interface CertificateFiles extends ServingConfig {
   readonly authorities: readonly Certificate[];
-  /** At least one. */
-  readonly tokens: readonly string[];
 }
 
 const rereadMs = 5000;
