@@ -47,8 +47,7 @@ export function isNotOptedIn(
   const object = workloadObject(request.object);
   if (object === undefined || request.operation !== "CREATE" || request.subResource !== "") return false;
   const row = rowOf(request, kinds);
-  if (row === undefined) return false;
-  const standard = standardIfAny(row, object);
+  const standard = row && standardIfAny(row, object);
   if (standard === undefined) return false;
   if (
     compatibility !== undefined &&
