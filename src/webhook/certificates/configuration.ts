@@ -28,12 +28,7 @@ export interface StoredConfiguration extends KubeObject {
 }
 
 /** A MutatingWebhookConfiguration to create. */
-export interface NewConfiguration {
-  readonly apiVersion: "admissionregistration.k8s.io/v1";
-  readonly kind: "MutatingWebhookConfiguration";
-  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
-  readonly webhooks: readonly MutatingWebhook[];
-}
+export type NewConfiguration = ReturnType<typeof webhookConfiguration>;
 
 /** Name of the webhook for built-in kinds and suffix of the other names. Users see it in errors of the API server. */
 const webhookName = "workloads.wave.pusher.com";
@@ -135,7 +130,7 @@ export function webhookConfiguration({
   readonly clientConfig: WebhookClientConfig;
   /** Kinds of workload in addition to the built-in ones. Default: none. */
   readonly workloadKinds?: readonly RequestedKind[] | undefined;
-}): NewConfiguration {
+}) {
   const webhook = (
     name: string,
     rule: Omit<WebhookRule, "scope">,
