@@ -38,9 +38,6 @@ const absentMs = 30_000;
 /** Interval of reads of a named object that may not be watched. Each read is preceded by a try to watch. */
 const pollMs = 10_000;
 
-/** The events of an empty list. */
-const noObjects = [{ type: "init" }, { type: "initDone" }] as const;
-
 /**
  * Yields all objects of a resource and every change of them until `signal` is aborted, then returns. Logs failures and
  * retries after a growing, jittered delay, or after the time that the server requests.
@@ -70,6 +67,10 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   let absent = false;
   /** Number of lists in a row without data from a watch in between. */
   let relists = 0;
+  /** Waits, but not after the signal is aborted, which the loop checks itself. */
+  const wait = (ms: number) => sleep(clock, ms, signal).catch(() => {});
+  const pause = (error: unknown, attempt: number) =>
+    wait(Math.max(retryAfterMs(error), backoffMs(attempt - 1, { ...backoff, random: context.random })));
 
   while (!signal.aborted) {
     openedAt = undefined;
@@ -87,7 +88,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
             next: grantToWatch(context),
           });
         hasPolled = true;
-        await sleep(clock, pollMs, signal).catch(() => {});
+        await wait(pollMs);
         continue;
       }
       if (state.at === "start" && initial === "pages") {
@@ -128,11 +129,12 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
           log.info("the API server does not serve a resource, checking again every 30 s", {
             resource: resource.plural,
           });
-          yield* noObjects;
+          yield { type: "init" };
+          yield { type: "initDone" };
         }
         absent = true;
         state = { at: "start" };
-        await sleep(clock, absentMs, signal).catch(() => {});
+        await wait(absentMs);
       } else if (isExpired(error)) {
         log.debug("the API server no longer has the position of a watch, listing again", { watch: context.what });
         restarts.inc({ resource: resource.plural, reason: "gone" });
@@ -149,12 +151,6 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
         if (!livedLong() || retryAfterMs(error) > 0) await pause(error, failures);
       }
     }
-  }
-
-  async function pause(error: unknown, attempt: number): Promise<void> {
-    const ms = Math.max(retryAfterMs(error), backoffMs(attempt - 1, { ...backoff, random: context.random }));
-    // Rejects only if the signal is aborted, which the loop checks itself.
-    await sleep(clock, ms, signal).catch(() => {});
   }
 }
 
