@@ -38,12 +38,10 @@ export interface WebhookOptions extends Omit<AdmissionOptions, "isStopping"> {
   readonly clientCaFile?: string | undefined;
   readonly random?: () => number;
   readonly lifetimes?: Lifetimes;
-  /**
-   * Milliseconds for which an installed webhook still serves after the signal. In this time API servers stop calling this
-   * replica. If all replicas stop together, their successors become ready. Default: 10,000.
-   */
-  readonly lingerMs?: number;
 }
+
+/** In this time API servers stop calling a replica that stops. If all replicas stop together, their successors become ready. */
+const lingerMs = 10_000;
 
 /** The admission webhook with its certificates. */
 export interface Webhook {
@@ -141,7 +139,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     server.drain();
     try {
       if (url) await registration.withdraw(AbortSignal.timeout(5000));
-      else await sleep(clock, options.lingerMs ?? 10_000);
+      else await sleep(clock, lingerMs);
     } catch (error) {
       log.warn(logMessages.registrationNotDeleted, { configuration: registration.name, error: errorText(error) });
     }
