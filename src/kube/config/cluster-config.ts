@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { isatty } from "node:tty";
-import { type Clock, systemClock } from "../../lib/clock.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { ClusterConfigError } from "../api/api-failure.ts";
 import { type ClusterConfig, isCertificate, noCertificate } from "./cluster-access.ts";
@@ -28,7 +28,6 @@ export interface ClusterConfigOptions extends ChosenCluster {
   readonly homeDir: string | undefined;
   /** Folder of the ServiceAccount in a Pod. */
   readonly inClusterFolder?: string;
-  readonly clock?: Clock;
   /** Reports whether a credential plugin may prompt on standard input. Default: if that is a terminal. */
   readonly interactive?: boolean;
 }
@@ -39,9 +38,9 @@ export interface ClusterConfigOptions extends ChosenCluster {
  * @throws ClusterConfigError with one line: the file and the problem.
  */
 export async function loadClusterConfig(options: ClusterConfigOptions): Promise<ClusterConfig> {
-  const { kubeconfigFlag = "", env, homeDir, clock = systemClock, interactive = isatty(0), overrides = {} } = options;
+  const { kubeconfigFlag = "", env, homeDir, interactive = isatty(0), overrides = {} } = options;
   const context = options.context || undefined;
-  const surroundings = { context, overrides, env, clock, interactive };
+  const surroundings = { context, overrides, env, clock: systemClock, interactive };
   if (kubeconfigFlag !== "") {
     const config = await loadKubeconfig([kubeconfigFlag], surroundings);
     if (config !== undefined) return config;
