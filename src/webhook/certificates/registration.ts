@@ -90,10 +90,7 @@ export function ownRegistration(
   workloadKinds?: readonly RequestedKind[],
 ): Registration {
   // The name contains the URL, so that replicas with different URLs overwrite neither each other nor an installed configuration.
-  const name = `wave-${url.host
-    .toLowerCase()
-    .replace(/[^a-z0-9.]+/g, "-")
-    .replace(/^-+|-+$/g, "")}`;
+  const name = `wave-${url.host.replace(/[^a-z0-9.]+/g, "-").replace(/^-+|-+$/g, "")}`;
   const path = pathOf(name);
   const isOurs = () => true;
   return {
