@@ -58,6 +58,7 @@ const mayContain: Readonly<Record<string, readonly string[]>> = {
   ],
   "delete-pod": ["src/cache", "src/controllers", "src/domain", "src/kube", "src/lib", "src/manager", "src/runtime"],
   dist: ["node_modules/yaml"],
+  "ipv6-bytes": ["src/lib"],
   "log-messages": ["src/telemetry"],
   manager: [
     "src/cache",

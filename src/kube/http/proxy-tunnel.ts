@@ -1,6 +1,7 @@
 // Tunnels to a server through a proxy: HTTP CONNECT and SOCKS5. Loaded only if a proxy is configured. Knows nothing of the requests in them.
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { ipv6Bytes } from "../../lib/ipv6-bytes.ts";
 import { errorText } from "../../telemetry/logging/log-messages.ts";
 import { tlsOptions } from "../config/cluster-access.ts";
 
@@ -101,15 +102,6 @@ function addressBytes(host: string): readonly number[] {
   const name = Buffer.from(host);
   if (name.length > 255) throw new Error("the name of the server is longer than 255 bytes");
   return [3, name.length, ...name];
-}
-
-/** Returns the 16 bytes of an address as a URL writes it: without an IPv4 part, and with at most one `::`. */
-function ipv6Bytes(address: string): readonly number[] {
-  const [head = "", tail] = address.split("::");
-  const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
-  const [first, last] = [groups(head), groups(tail ?? "")];
-  const middle: number[] = new Array(8 - first.length - last.length).fill(0);
-  return [...first, ...middle, ...last].flatMap((group) => [group >> 8, group & 0xff]);
 }
 
 /** Returns the length of the reply, which ends with an address of any type; undefined if more bytes are needed. */

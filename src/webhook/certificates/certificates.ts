@@ -8,6 +8,7 @@ import {
   X509Certificate,
 } from "node:crypto";
 import { isIP } from "node:net";
+import { ipv6Bytes } from "../../lib/ipv6-bytes.ts";
 import * as der from "./der.ts";
 import { type KeyPair, readCertificate } from "./pem.ts";
 
@@ -122,26 +123,16 @@ function extension(id: string, value: Buffer, critical?: "critical"): Buffer {
   return der.sequence(...parts);
 }
 
-/** Encodes a host as an entry of subjectAltName: an IP address as 4 or 16 bytes, or a DNS name. */
+/** Encodes a host, as a URL writes it, as an entry of subjectAltName: an IP address as 4 or 16 bytes, or a DNS name. */
 function generalName(host: string): Buffer {
   switch (isIP(host)) {
     case 4:
       return der.implicit(7, Buffer.from(host.split(".").map(Number)));
     case 6:
-      return der.implicit(7, ipv6Bytes(host));
+      return der.implicit(7, Buffer.from(ipv6Bytes(host)));
     default:
       return der.implicit(2, Buffer.from(host, "ascii"));
   }
-}
-
-function ipv6Bytes(address: string): Buffer {
-  // WHATWG URLs write every IPv6 address in one form: hexadecimal groups, at most one "::", no dotted end.
-  const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
-  const groups = (text: string) => (text === "" ? [] : text.split(":"));
-  const before = groups(head);
-  const after = groups(tail ?? "");
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => "0");
-  return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, "0")).join(""), "hex");
 }
 
 /** Returns the 160 leftmost bits of the SHA-256 of the public key, as RFC 7093 allows. */
