@@ -1,4 +1,5 @@
 import type { JsonPatch } from "../../domain/syntax/json.ts";
+import { isMapping } from "../../kube/http/response-body.ts";
 
 /** An object in an AdmissionReview: a JSON object whose content is not checked yet. */
 export type AdmittedObject = Readonly<Record<string, unknown>>;
@@ -51,13 +52,13 @@ export function readReview(body: Buffer): AdmissionRequest {
     // The parser's message quotes the text, which may contain secrets.
     throw new ReviewError("the body is not JSON");
   }
-  if (!isObject(review) || review.kind !== "AdmissionReview" || review.apiVersion !== apiVersion) {
+  if (!isMapping(review) || review.kind !== "AdmissionReview" || review.apiVersion !== apiVersion) {
     throw new ReviewError(`the body is not an AdmissionReview of ${apiVersion}`);
   }
   const { request } = review;
-  if (!isObject(request)) throw new ReviewError("the AdmissionReview has no request");
+  if (!isMapping(request)) throw new ReviewError("the AdmissionReview has no request");
   if (textOf(request.uid) === "") throw new ReviewError("the request of the AdmissionReview has no uid");
-  const kind = isObject(request.kind) ? request.kind : {};
+  const kind = isMapping(request.kind) ? request.kind : {};
   return {
     uid: textOf(request.uid),
     operation: textOf(request.operation),
@@ -66,8 +67,8 @@ export function readReview(body: Buffer): AdmissionRequest {
     name: textOf(request.name),
     subResource: textOf(request.subResource),
     dryRun: request.dryRun === true,
-    object: isObject(request.object) ? request.object : undefined,
-    oldObject: isObject(request.oldObject) ? request.oldObject : undefined,
+    object: isMapping(request.object) ? request.object : undefined,
+    oldObject: isMapping(request.oldObject) ? request.oldObject : undefined,
   };
 }
 
@@ -85,10 +86,6 @@ export function writeReview(uid: string, { patch, warnings, denied }: AdmissionR
     apiVersion,
     response: { uid, ...decision, ...change, ...(limited.length > 0 ? { warnings: limited } : {}) },
   });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string {
