@@ -69,10 +69,6 @@ function isExcluded(server: URL, noProxy: string): boolean {
   return entries.some((entry) => entry === "*" || (entry !== "" && matches(entry, host, port)));
 }
 
-function familyOf(address: string): "ipv4" | "ipv6" {
-  return isIP(address) === 6 ? "ipv6" : "ipv4";
-}
-
 function matches(entry: string, host: string, port: string): boolean {
   const [network = "", prefix] = entry.split("/");
   if (prefix !== undefined)
@@ -87,7 +83,8 @@ function matches(entry: string, host: string, port: string): boolean {
 
 function isInNetwork(host: string, network: string, prefix: number): boolean {
   if (!(prefix >= 0 && prefix <= (isIP(network) === 6 ? 128 : 32)) || isIP(host) !== isIP(network)) return false;
+  const family = isIP(host) === 6 ? "ipv6" : "ipv4";
   const subnet = new BlockList();
-  subnet.addSubnet(network, prefix, familyOf(network));
-  return subnet.check(host, familyOf(host));
+  subnet.addSubnet(network, prefix, family);
+  return subnet.check(host, family);
 }
