@@ -18,8 +18,6 @@ const cases: readonly [
   ["GET", "/api/v1/namespaces/a/secrets/b", {}, "get", "get secrets/b in a"],
   ["GET", "/api/v1/namespaces", {}, "list", "list namespaces"],
   ["GET", "/api/v1/namespaces/a", {}, "get", "get namespaces/a"],
-  ["PUT", "/api/v1/namespaces/a/status", {}, "update", "update namespaces/a/status"],
-  ["PUT", "/api/v1/namespaces/a/finalize", {}, "update", "update namespaces/a/finalize"],
   ["POST", deployments, {}, "create", "create deployments in default"],
   ["PUT", `${deployments}/web`, {}, "update", "update deployments/web in default"],
   ["PATCH", `${deployments}/web`, {}, "patch", "patch deployments/web in default"],

@@ -36,9 +36,6 @@ export interface RequestInfo {
   readonly target: "collection" | "object" | undefined;
 }
 
-/** Subresources of a Namespace. In its path they are where other paths have a kind. */
-const ofNamespaces: ReadonlySet<string> = new Set(["status", "finalize"]);
-
 const verbs = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } as const;
 
 /**
@@ -49,7 +46,8 @@ export function requestInfo({ method, path, query }: Pick<ApiRequest, "method" |
   const segments = path.split("/").filter((segment) => segment !== "");
   const version = segments[0] === "api" ? 2 : segments[0] === "apis" ? 3 : undefined;
   const rest = version === undefined ? [] : segments.slice(version);
-  const inNamespace = rest[0] === "namespaces" && rest[2] !== undefined && !ofNamespaces.has(rest[2]);
+  // Wave requests no subresource of a Namespace, which would be in the place of a kind.
+  const inNamespace = rest[0] === "namespaces" && rest[2] !== undefined;
   const [plural, name, subresource] = inNamespace ? rest.slice(2) : rest;
   if (plural === undefined) {
     return { verb: method.toLowerCase(), text: `${method.toLowerCase()} ${path}`, target: undefined };
