@@ -3,7 +3,7 @@ import { type DirectiveContext, peerAnnotationNames } from "../compatibility/dir
 import type { Annotations } from "../references/annotations.ts";
 import type { LimitExceeded } from "../references/references.ts";
 import { equalJson } from "../syntax/json.ts";
-import { maxKeptLength, withShortValues } from "./annotation-reads.ts";
+import { maxKeptLength, withShortValues } from "./planned-annotations.ts";
 import { hasOldFinalizer } from "./scheduling-hold.ts";
 import { fingerprintOf, isDeleting } from "./workload.ts";
 import type { WorkloadObject } from "./workload-references.ts";

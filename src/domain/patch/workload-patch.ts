@@ -7,8 +7,8 @@ import {
   writeRecordedConfig,
 } from "../config/hash.ts";
 import { writeDigests } from "../config/recorded-digests.ts";
-import { plannedNames } from "../model/annotation-reads.ts";
 import { patchOfKind } from "../model/kind-row.ts";
+import { plannedNames } from "../model/planned-annotations.ts";
 import { liftSchedulingHold, testSchedulingHold, unpausePatch } from "../model/scheduling-hold.ts";
 import type { Workload } from "../model/workload-shape.ts";
 import {

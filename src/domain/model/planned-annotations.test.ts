@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { plannedAnnotations, withShortValues } from "./annotation-reads.ts";
+import { plannedAnnotations, withShortValues } from "./planned-annotations.ts";
 
 const optIn = "wave.pusher.com/update-on-config-change";
 
