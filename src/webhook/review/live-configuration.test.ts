@@ -81,6 +81,18 @@ describe("the reads of a review", () => {
     expect(api.paths).toEqual(["/api/v1/namespaces/other/configmaps/page"]);
   });
 
+  it("read no other object for a name with a blank, which the API server has not rejected yet", async () => {
+    const { api, read } = scene();
+    const containers = [{ name: "web", envFrom: [{ configMapRef: { name: "a b" } }] }];
+    const metadata = {
+      namespace: "one",
+      name: "web",
+      annotations: { "wave.pusher.com/update-on-config-change": "true" },
+    };
+    await read(toWorkload(kinds.Deployment, { metadata, spec: { selector: {}, template: { spec: { containers } } } }));
+    expect(api.paths).toEqual([]);
+  });
+
   it("are at most 64 objects, each once, and none for a larger workload", async () => {
     const fits = scene();
     await fits.read(workload("shop", { secrets: many(32), configMaps: many(32) }));

@@ -34,12 +34,14 @@ export function liveConfiguration({
 }) {
   const permits = new FairSemaphore(maxConcurrentReads);
   const read = sharedReads((flowAndKey) => {
-    const [flow = "", key = ""] = flowAndKey.split(" ");
+    // A reference that the API server has not validated may contain a blank.
+    const [flow = "", ...parts] = flowAndKey.split(" ");
+    const object = parseStoredKey(parts.join(" "));
     const until = clock.monotonic() + readsTimeoutMs;
     return permits.run(flow, async () => {
       // The review has ended. Without this check obsolete reads would queue up for a slow API server.
       if (clock.monotonic() >= until) throw readsTimedOut();
-      return readStoredConfig(client, parseStoredKey(key), { timeoutMs: readTimeoutMs }, policy.compatibility);
+      return readStoredConfig(client, object, { timeoutMs: readTimeoutMs }, policy.compatibility);
     });
   });
 
