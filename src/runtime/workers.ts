@@ -168,7 +168,7 @@ export type Result =
    * with a write permit. Its failures are kept.
    */
   | { readonly type: "deferred"; readonly delayMs?: number }
-  /** The run failed: retried with backoff up to `maxMs`, after `atLeastMs` at the earliest. Default of `maxMs`: may succeed soon. */
+  /** The run failed: retried with backoff, after `atLeastMs` at the earliest. The delay grows up to `maxMs`; default: `backoff.retryMaxMs`. */
   | { readonly type: "retry"; readonly atLeastMs?: number; readonly maxMs?: number };
 
 /** Nothing is left to do. */

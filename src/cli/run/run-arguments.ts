@@ -19,7 +19,7 @@ import { ownershipOf, runFlags } from "../flags/run-flags.ts";
 
 const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
-/** Returns the settings of arguments and environment variables of `wave run` that request no help, as {@link runSettings}. */
+/** Parses arguments and environment variables of `wave run` and returns their {@link runSettings}. Throws a UsageError also for a request for help. */
 export function parseRunArguments(args: readonly string[], env: Environment, namespaceFile?: string): Settings {
   return runSettings(parseArguments(runFlags, args, env), env, namespaceFile);
 }

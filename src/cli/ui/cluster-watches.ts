@@ -34,7 +34,7 @@ interface ClusterWatchOptions {
 export interface ClusterWatches {
   /** Resolves when each watch is synced or has failed, at the latest after this time in milliseconds. */
   readonly settled: (limitMs: number) => Promise<void>;
-  /** Returns the namespaces that had workloads when a watch began, opted in or not; undefined if they are not known. */
+  /** Returns the namespaces that had workloads in a list of a watch, opted in or not; undefined if they are not known. */
   readonly namespaces: () => ReadonlySet<string> | undefined;
   /** Reports whether each watch works now. Otherwise changes show only when everything is read again. */
   readonly areComplete: () => boolean;
@@ -97,7 +97,7 @@ function watchResource({
 }: ClusterWatchOptions & {
   readonly resource: Resource;
   readonly fieldSelector?: string;
-  /** Called with the namespace of each object that exists when the watch begins, also again. */
+  /** Called with the namespace of each object of each list. */
   readonly onListed?: (namespace: string | undefined) => void;
   readonly onSynced: () => void;
 }): ResourceWatch {

@@ -1,6 +1,6 @@
 // The replacements controller: creates the Jobs that Wave deleted and did not create again. This file replaces one Job. Its record is a
 // suspended Job, stored before the deletion.
-import { type RecordedReplacement, recordName } from "../../domain/model/job-replacement.ts";
+import { nameOfCreatedJob, type RecordedReplacement } from "../../domain/model/job-replacement.ts";
 import { isAlreadyExists, isNotFound } from "../../kube/api/api-failure.ts";
 import { type KubeObject, resourcePath, resources } from "../../kube/api/resources.ts";
 import type { ApiClient } from "../../kube/http/client.ts";
@@ -37,7 +37,7 @@ export async function deleteRecord(
   namespace: string,
   { name, replaces }: Pick<RecordedReplacement, "name" | "replaces">,
 ): Promise<void> {
-  const path = resourcePath(resources.jobs, { namespace, name: recordName(name, replaces) });
+  const path = resourcePath(resources.jobs, { namespace, name: nameOfCreatedJob(name, replaces) });
   try {
     await client.request({ method: "DELETE", path, body: { propagationPolicy: "Background" } });
   } catch (error) {

@@ -30,8 +30,8 @@ export interface ReconcileOptions
     LeaderParts<"log", "absentSince" | "lookup" | "syncedUpTo" | "workload" | "kinds" | "copiesIn"> {
   readonly client: Pick<ApiClient, "request" | "stream">;
   /**
-   * Whether Wave's webhooks are on. They reject in the request, if the API server asks them in time. And Pods that are pending after their
-   * scheduling hold was removed are replaced.
+   * Whether Wave's webhooks are on. Then a rejection is written in the request itself, if the API server asks in time. Wave also replaces Pods
+   * that stay pending after their scheduling hold was removed.
    */
   readonly webhooks: boolean;
   readonly views: RememberedViews;

@@ -105,7 +105,7 @@ export function replacementRecord(manifest: object, replaces: string): object {
     kind: "Job",
     metadata: {
       namespace,
-      name: recordName(metadata.name, replaces),
+      name: nameOfCreatedJob(metadata.name, replaces),
       labels: { [jobReplacementLabel]: "true" },
       // The Namespace may opt in all of its workloads.
       annotations: { [updateOnConfigChange]: "false", [replacedJob]: JSON.stringify(stored) },
@@ -118,8 +118,8 @@ export function replacementRecord(manifest: object, replaces: string): object {
   };
 }
 
-/** Returns the name of a Job that Wave creates for a Job or CronJob: of the record of the Job with an id, or of the run with an id. */
-export function recordName(name: string, id: string): string {
+/** Returns the name of a Job that Wave creates: the record of a Job, or a run of a CronJob. `id` distinguishes it from others of the same owner. */
+export function nameOfCreatedJob(name: string, id: string): string {
   return `${name.slice(0, 40).replace(/[.-]+$/, "")}-wave-${hash("sha256", id).slice(0, 10)}`;
 }
 
@@ -188,7 +188,7 @@ export function cronJobRun({ spec }: CronJobObject, workload: Workload, recorded
     kind: "Job",
     metadata: {
       namespace,
-      name: recordName(name, `${uid} ${generation} ${recorded}`),
+      name: nameOfCreatedJob(name, `${uid} ${generation} ${recorded}`),
       labels: metadata?.labels ?? {},
       annotations: { ...metadata?.annotations, "cronjob.kubernetes.io/instantiate": "manual" },
       // With a controller, the history limits of the CronJob include the run. Otherwise such runs would never be deleted.

@@ -42,7 +42,7 @@ export interface Workload extends WorkloadName {
   readonly references: readonly Reference[];
   /** The limit that it exceeds, so that its references are unknown. Undefined if it has not opted in, except for the limit of its namespace. */
   readonly limitExceeded: LimitExceeded | undefined;
-  /** The annotations that decide about it, for the tests of a patch. */
+  /** Its annotations that a plan may depend on: for the tests of a patch, and to see what an undo changed. */
   readonly plannedAnnotations: Annotations;
   /** The Wave annotations and those of the enabled compatibilities, or a digest of them. Equal if they are equal. */
   readonly annotationsFingerprint: string;

@@ -16,8 +16,8 @@ export interface PodPins {
 }
 
 /**
- * Returns which copies a Pod reads that references ConfigMaps with these `names`. Only the references of its spec decide, because Kubernetes
- * rejects changes of them after the Pod is created. `revisions` are the pins of the revisions that the Pod may belong to. The first revision
+ * Returns which copies a Pod reads. `names` are the ConfigMaps that its spec references. Only they decide, because Kubernetes rejects changes of
+ * them after the Pod is created. `revisions` are the pins of the revisions that the Pod may belong to. The first revision
  * that fits is returned.
  */
 export function pinsRead(names: ReadonlySet<string>, revisions: readonly Pins[]): PodPins {

@@ -6,7 +6,7 @@ import { ClusterConfigError } from "../api/api-failure.ts";
 
 /** Authentication of a request. Each credential is one object: the same object means the same credential. */
 export interface Credential {
-  /** `authorization`, if no client certificate identifies the client. Lower-case names. */
+  /** `authorization`; empty if only a client certificate identifies the client. Lower-case names. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** Client certificate and key in PEM, if a plugin returns them. New connections use them. */
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;

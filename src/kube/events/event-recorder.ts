@@ -48,7 +48,7 @@ const timeoutMs = 10_000;
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, clock, log } = options;
   const counts = new Map<string, number>();
-  /** The namespaces that rejected an Event, and until when the next one is not sent. */
+  /** Until when no Event is sent to a namespace that rejected one, in monotonic milliseconds. */
   const rejecting = new Map<string, number>();
   let loggedAt = Number.NEGATIVE_INFINITY;
   let unlogged = 0;

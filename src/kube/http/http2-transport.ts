@@ -9,9 +9,10 @@ import {
   UnprocessedError,
 } from "./transport.ts";
 
-/** A connection is dead if a ping has no response in this time. So it is closed at most 6 s after the peer disappeared. */
-const pingTimeoutMs = 3_000;
+/** Time between two pings. */
 const pingIntervalMs = 3_000;
+/** A connection is dead if a ping has no response in this time: at most 6 s after the peer disappeared. */
+const pingTimeoutMs = 3_000;
 
 /**
  * Flow control windows: the number of bytes that may be sent before they are read, for a stream and for a connection. An

@@ -67,7 +67,7 @@ export async function* listWatch<T extends KubeObject>(options: ListWatchOptions
   let absent = false;
   /** Number of lists in a row without data from a watch in between. */
   let relists = 0;
-  /** Waits, but not after the signal is aborted, which the loop checks itself. */
+  /** Waits until the time is over or the signal is aborted. Never rejects: the loop checks the signal itself. */
   const wait = (ms: number) => sleep(clock, ms, signal).catch(() => {});
   const pause = (error: unknown, attempt: number) =>
     wait(Math.max(retryAfterMs(error), backoffMs(attempt - 1, { ...backoff, random: context.random })));

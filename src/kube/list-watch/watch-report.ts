@@ -9,7 +9,7 @@ type ReportedWatch = Pick<WatchContext, "clock" | "log" | "what" | "resource" | 
   readonly client: Pick<ApiClient, "isUnreachable">;
 };
 
-/** The message of a server has no maximum length. */
+/** Maximum length of an error in a reason, in bytes. The message of a server has none. */
 const maxErrorBytes = 300;
 
 /** Interval of an unchanged message. */

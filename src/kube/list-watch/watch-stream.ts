@@ -75,7 +75,7 @@ const silenceLimitMs = 150_000;
 
 /**
  * Yields the events of one HTTP stream of a watch until the server ends it. Logs and skips a line that is not a watch event.
- * @throws what {@link ApiClient} throws, and ConnectionError if the stream is silent for too long.
+ * @throws what `ApiClient.stream` throws, and ConnectionError if the stream is silent for too long.
  */
 async function* watchStream<T extends KubeObject>(
   context: WatchContext,

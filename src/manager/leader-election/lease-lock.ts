@@ -23,7 +23,7 @@ type LeaseAttempt =
   /** Another replica holds the Lease for at least `ms` more milliseconds. */
   | { readonly written: false; readonly ms: number };
 
-/** The Lease and the replica that holds it. */
+/** The Lease, and the replica that takes part in its election. */
 export interface LeaseLockOptions extends ElectionTimings {
   readonly client: Pick<ApiClient, "request">;
   readonly clock: Clock;
@@ -155,7 +155,7 @@ export function holdLeadership(clock: Clock, deadlineMs: number, sentAt: LeaseMo
   };
   watch();
 
-  /** The view of it for the work of the leader. */
+  /** What the work of the leader sees of this leadership. */
   const leadership: Leadership = { stop: stop.signal, abort: abort.signal, valid };
   return {
     leadership,

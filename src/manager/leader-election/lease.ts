@@ -75,7 +75,7 @@ type LeaseStep =
 /** A time by both clocks of this process. */
 export interface LeaseMoment {
   readonly monotonic: number;
-  /** Written into the record for people. Never compared with the time of another replica. */
+  /** For people who read the record. Never compared with the time of another replica. */
   readonly wall: number;
 }
 

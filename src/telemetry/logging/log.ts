@@ -134,7 +134,7 @@ class LogRateLimit {
     return kind.lines <= maxLines;
   }
 
-  /** Yields the kinds with suppressed lines whose minute is over, once each. */
+  /** Removes the kinds whose minute is over, and yields those of which lines were suppressed. */
   *suppressed(): Iterable<Kind> {
     const now = this.#clock.wall();
     for (const [key, kind] of this.#kinds) {

@@ -166,7 +166,7 @@ interface Described<Labels extends Readonly<Record<string, LabelValues>>> {
   readonly only?: string;
 }
 
-function declares<Type extends MetricRow["type"], More = unknown>(type: Type) {
+function declarationOf<Type extends MetricRow["type"], More = unknown>(type: Type) {
   return <const Labels extends Readonly<Record<string, LabelValues>> = NoLabels>(
     name: string,
     row: Described<Labels> & More,
@@ -174,13 +174,13 @@ function declares<Type extends MetricRow["type"], More = unknown>(type: Type) {
 }
 
 /** Declares a counter: a number that only grows, from 0 at the start of the process. Its name ends in `_total`. */
-export const counter = declares("counter");
+export const counter = declarationOf("counter");
 
 /** Declares a gauge: a number that goes up and down. */
-export const gauge = declares("gauge");
+export const gauge = declarationOf("gauge");
 
 /** Declares a histogram: cumulative counts of observations by upper bound, their number and their sum. */
-export const histogram = declares<"histogram", { readonly buckets: readonly number[] }>("histogram");
+export const histogram = declarationOf<"histogram", { readonly buckets: readonly number[] }>("histogram");
 
 /** Returns the values of a label that are known in advance; undefined if they are known only at runtime. */
 export function knownValues(values: LabelValues): readonly string[] | undefined {

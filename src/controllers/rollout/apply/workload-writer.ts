@@ -117,11 +117,11 @@ export type WriteFailure =
   /** The workload does not exist any more. */
   | { readonly type: "gone" }
   /**
-   * The workload may be newer than the plan. Undefined `refusal`: the object kept changing during the request, perhaps only in its status, and the
-   * API server gave up
+   * The workload may be newer than the plan. With a `refusal` (422 Invalid), a `test` of the patch failed or the patched workload was refused:
+   * reading the workload again shows which. Without one, the object kept changing during the request, perhaps only in its status, and the API
+   * server gave up
    * (https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/patch.go,
-   * MaxRetryWhenPatchConflicts). Otherwise a `test` of the patch failed, or the patched workload was refused: the API server answers 422 Invalid
-   * to both. Reading the workload again shows which.
+   * MaxRetryWhenPatchConflicts).
    */
   | { readonly type: "stale"; readonly refusal: string | undefined }
   /** The write is refused. `message` is for the owner of the workload. */
@@ -130,7 +130,7 @@ export type WriteFailure =
   | {
       readonly type: "unavailable";
       readonly message: string;
-      /** The Retry-After in milliseconds, at most a minute. */
+      /** The Retry-After in milliseconds, at most five minutes. */
       readonly retryAfterMs: number;
       readonly uncertain: boolean;
     };

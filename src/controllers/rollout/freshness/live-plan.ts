@@ -215,8 +215,9 @@ const maxUnlisted = 8;
 const readAgainAfterMs = 60_000;
 
 /**
- * Reads the missing Secrets that may exist, because lists omit them (`withoutHelmReleases`). Returns "allExist" if all of them exist, or how the
- * run ends if the reads fail. Returns "none" if one does not exist or was read recently and was missing, or if anything else is missing too.
+ * Reads the missing Secrets of a waiting plan by name, because lists omit some (`withoutHelmReleases`). "allExist": all of them exist. "none": one
+ * is missing, or nothing was read, because something else is missing too or they were read a moment ago. Otherwise: how the run ends, because a
+ * read failed.
  */
 export async function readUnlisted(
   findings: Writable<Findings>,

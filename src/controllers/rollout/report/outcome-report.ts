@@ -165,6 +165,7 @@ export class OutcomeReport {
     const regarding = { apiVersion: row.apiVersion, kind: row.kind, namespace, name, uid };
     this.#options.post({ regarding, ...event, ...(repeats && { repeats }) });
   }
+
   #ended(workload: Workload, { result, cause, durationMs, why }: RolloutEnd): void {
     const ended = { outcome: result, reason: why };
     const duration = { durationSeconds: `${Math.floor(durationMs / 1_000)}` };

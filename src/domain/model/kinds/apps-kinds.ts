@@ -14,7 +14,7 @@ export type BuiltInKind = "Deployment" | "StatefulSet" | "DaemonSet";
 
 const apps = { apiVersion: "apps/v1", namespaced: true, isValidated: true, template: "/spec/template" } as const;
 
-/** The kinds of workload that Wave always rolls, by name. The API server serves the objects of each kind under its own path. */
+/** The kinds of workload that Wave always rolls, by name. The API server serves each kind under its own path, so `progress` gets only objects of its kind. */
 export const kinds: Readonly<Record<BuiltInKind, WorkloadRow>> = {
   Deployment: {
     ...apps,
