@@ -79,19 +79,19 @@ export class OwnerReferenceWriter {
     const { leadership, log, writes, clock } = this.#options;
     this.#permits.drop(key);
     if (leadership.stop.aborted) return { result: { type: "deferred" }, isRefused: false };
-    const { counted, result } = failureOf(error);
+    const { failure, result } = failureOf(error);
     this.#notBefore.set(key, clock.monotonic() + retryAfterMs(error));
-    writes.inc({ result: counted });
-    if (failures === (counted === "conflict" ? conflictsUntilRefused : 0)) {
+    writes.inc({ result: failure });
+    if (failures === (failure === "conflict" ? conflictsUntilRefused : 0)) {
       log.warn(logMessages.ownersNotWritten, { object: key, error: errorText(error) });
     }
-    const isRefused = counted === "refused" || (counted === "conflict" && failures >= conflictsUntilRefused);
+    const isRefused = failure === "refused" || (failure === "conflict" && failures >= conflictsUntilRefused);
     return { result, isRefused };
   }
 }
 
 /**
- * Returns the result of a failed request in the metrics, and how the queue continues. 422 is a failed `test`, and 409 is an object that kept
+ * Returns what a failed request is in the metrics (`failure`), and when the queue retries it (`result`). 422 is a failed `test`, and 409 is an object that kept
  * changing: both are edits of others. A refused write stays refused in most cases. Other failures say nothing about the object.
  */
 function failureOf(error: unknown) {
@@ -100,13 +100,13 @@ function failureOf(error: unknown) {
     case "conflict":
     case "alreadyExists":
     case "invalid":
-      return { counted: "conflict", result: { type: "retry", atLeastMs, maxMs: conflictMaxMs } } as const;
+      return { failure: "conflict", result: { type: "retry", atLeastMs, maxMs: conflictMaxMs } } as const;
     case "badRequest":
     case "forbidden":
     case "notFound":
     case "deniedByAdmission":
-      return { counted: "refused", result: { type: "retry", maxMs: ownerReferenceBackoff.rejectedMaxMs } } as const;
+      return { failure: "refused", result: { type: "retry", maxMs: ownerReferenceBackoff.rejectedMaxMs } } as const;
     default:
-      return { counted: "unavailable", result: { type: "retry", atLeastMs } } as const;
+      return { failure: "unavailable", result: { type: "retry", atLeastMs } } as const;
   }
 }
