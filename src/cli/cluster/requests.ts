@@ -69,7 +69,7 @@ export interface ListScope {
   readonly labelSelector?: string | undefined;
   /** In the syntax of `kubectl --field-selector`. */
   readonly fieldSelector?: string | undefined;
-  /** The representation, such as {@link onlyMetadata}; undefined: whole objects. */
+  /** The representation, such as {@link metadataOnlyList}; undefined: whole objects. */
   readonly accept?: string | undefined;
   /** Receives the time of each answer by the clock of the API server, in seconds since the epoch; undefined if unknown. */
   readonly answered?: ((at: number | undefined) => void) | undefined;

@@ -79,7 +79,8 @@ export async function readClusterStates(
     gaps: [
       ...overlay.gaps,
       ...namespaces.gaps,
-      ...(reaches ? [...namespaces.otherGaps, ...listed.gaps] : []),
+      ...(reaches && namespaces.gaps.length === 0 ? namespaces.otherGaps : []),
+      ...(reaches ? listed.gaps : []),
       ...names.failures,
     ],
     unlisted: listed.unlisted,

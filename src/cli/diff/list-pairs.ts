@@ -79,7 +79,8 @@ export async function listPairs(
       if (wantedPairs.has(key) || !optsIn(row, object, policies)) return undefined;
       try {
         const sides = await withSourceTemplates(client, row, { before: object, after: object }, templateSources);
-        const pair = pairOf(row, sides, policies);
+        const hasSamePolicy = !overlay.namespaces.has(object.metadata.namespace ?? "");
+        const pair = pairOf(row, sides, policies, hasSamePolicy);
         return { ...pair, inManifests: pair.changesTemplate };
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
@@ -105,15 +106,21 @@ function optsIn(row: WorkloadRow, object: WorkloadObject, { before, after }: Bot
 export type Sides = Pick<OverlaidWorkload, "before" | "after">;
 
 /** Returns a workload before and after, from objects with their pod templates. Throws an Error if a pod template is malformed. */
-function pairOf(row: WorkloadRow, sides: Sides, policies: BothPolicies): Omit<WorkloadPair, "inManifests"> {
+function pairOf(
+  row: WorkloadRow,
+  sides: Sides,
+  policies: BothPolicies,
+  hasSamePolicy = false,
+): Omit<WorkloadPair, "inManifests"> {
   const found = (object: WorkloadObject, policy: DirectiveContext): FoundWorkload => {
     return { object: standardForm(row, object), workload: toWorkload(row, object, policy) };
   };
   const before = sides.before && found(sides.before, policies.before);
-  const after = found(sides.after, policies.after);
+  const isUntouched = hasSamePolicy && sides.before === sides.after;
+  const after = (isUntouched && before) || found(sides.after, policies.after);
   // The Pods of a CronJob belong to its runs: the next run uses the new template.
   const { hasPods } = rolloutStrategies[row.strategy ?? "template"];
-  const isSame = equalJson(before?.object.spec?.template, after.object.spec?.template);
+  const isSame = before === after || equalJson(before?.object.spec?.template, after.object.spec?.template);
   return { before, after, changesTemplate: hasPods && before !== undefined && !isSame };
 }
 

@@ -1,6 +1,6 @@
 // `wave list`. This folder renders lists; src/cli/cluster reads the workloads and explains them.
+import { ApiError } from "../../kube/api/api-failure.ts";
 import { readNamespace } from "../cluster/read/namespaces.ts";
-import { tryRead } from "../cluster/requests.ts";
 import { meaningOfStates } from "../cluster/states/state-rows.ts";
 import { type Cluster, clusterCommand } from "../command/cluster-command.ts";
 import {
@@ -59,10 +59,14 @@ async function listCluster(call: ListCall, cluster: Cluster): Promise<number> {
   return exitCodeOf(workloads, complete);
 }
 
-/** Reports whether a namespace does not exist; false if the user may not read it. */
+/** Reports whether a namespace does not exist; false if the API server refuses the read. */
 async function isMissingNamespace({ client }: Cluster, name: string): Promise<boolean> {
-  const found = await tryRead(`get namespaces/${name}`, () => readNamespace(client, name));
-  return "read" in found && found.read.length === 0;
+  try {
+    return (await readNamespace(client, name)).length === 0;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
 }
 
 async function listFleet(call: ListCall, contexts: readonly string[]): Promise<number> {

@@ -80,11 +80,10 @@ export const migrate = clusterCommand({
       const { client } = cluster;
       const namespace = values["all-namespaces"] ? undefined : (values.namespace ?? cluster.namespace);
       const policy = await readPolicy(client, { ...values, compatibility: values.compatibility ?? compatibilities });
-      const waves = await readRunningWaves(client);
       const [{ snapshots, failures, gaps }, others] = await Promise.all([
         readWorkloadSnapshots(cluster, namespace, undefined, policy),
         // The Deployments of this Wave stay when Wave takes over.
-        otherControllers(client, waves),
+        readRunningWaves(client).then((waves) => otherControllers(client, waves)),
       ]);
       const workloads = snapshots.map(migrationOf).sort(byObjectName);
       const unread = "unread" in others ? [`Other controllers are unknown: ${others.unread}.`] : [];

@@ -17,9 +17,9 @@ import { readProviderClasses, type UnreadConfig, unreadConfig } from "./configs.
 
 interface ReadNamespaces {
   readonly of: (namespace: string) => NamespacePolicy | undefined;
-  /** One line for each failed read, for people. */
+  /** A line for people if a read failed: the first one, because the others have the same cause. */
   readonly gaps: readonly string[];
-  /** The same about other Namespaces than the named ones. */
+  /** Why the other Namespaces are unknown, if only those in `names` were read; otherwise empty. */
   readonly otherGaps: readonly string[];
 }
 
@@ -42,7 +42,11 @@ export async function readNamespaces(
     if (names.length === 0 || !isForbidden(error)) return { of: () => undefined, gaps, otherGaps: [] };
     const named = await mapBounded(names, (name) => readNamespaces(client, name, compatibility));
     const byName = new Map(names.map((name, index) => [name, named[index]]));
-    return { of: (name) => byName.get(name)?.of(name), gaps: named.flatMap((each) => each.gaps), otherGaps: gaps };
+    return {
+      of: (name) => byName.get(name)?.of(name),
+      gaps: named.flatMap((each) => each.gaps).slice(0, 1),
+      otherGaps: gaps,
+    };
   }
 }
 

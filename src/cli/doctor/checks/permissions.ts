@@ -24,7 +24,7 @@ export function checkPermissions(doctorContext: DoctorContext): Promise<CheckRes
   return forEachWave(doctorContext, (wave) => permissionsOf(doctorContext, wave));
 }
 
-/** One access review: a verb on objects, in a namespace. */
+/** A permission that a Wave needs: one verb on objects, in one namespace. Each is checked by one access review. */
 export interface NeededPermission {
   /** The suffix of the role in the chart; "" for the role with the name of the release. */
   readonly role: string;

@@ -173,7 +173,7 @@ function readPointingPolicies(client: ApiClient): Promise<ReadPolicies> {
   );
 }
 
-/** Finds the ValidatingAdmissionPolicies that protect copies, likewise. */
+/** Finds the ValidatingAdmissionPolicies that protect copies, also by what they do. */
 function readProtectingPolicies(client: ApiClient): Promise<ReadPolicies> {
   const { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } = resources;
   return readPolicies(

@@ -1,7 +1,7 @@
 import { configKey, type Reference } from "../../../domain/references/references.ts";
 import { fieldsOf, textOf } from "../../../domain/syntax/json.ts";
 import { formatCount } from "../../../domain/syntax/names.ts";
-import type { KubeObject } from "../../../kube/api/resources.ts";
+import type { KubeObject, Resource } from "../../../kube/api/resources.ts";
 import type { ApiClient } from "../../../kube/http/client.ts";
 import { findResource } from "../../../kube/reads/reads.ts";
 import { presentOf } from "../../cluster/read/configs.ts";
@@ -86,12 +86,16 @@ const rows = [
 export async function readSecretMakers(client: ApiClient, namespaces: Iterable<string>): Promise<SecretMaker> {
   const makers = new Map<string, Maker>();
   const unknown = new Set<string>();
-  for (const namespace of new Set(namespaces)) {
-    for (const { group, plural, secretsOf } of rows) {
-      const read = await tryRead("list what makes Secrets", async () => {
-        const served = await findResource(client, { group, version: undefined, plural });
-        return served && listAll(client, { ...served, plural }, { namespace }, (object: KubeObject) => object);
-      });
+  const wanted = new Set(namespaces);
+  for (const { group, plural, secretsOf } of wanted.size === 0 ? [] : rows) {
+    const found = await tryRead("find what makes Secrets", async () => {
+      const served = await findResource(client, { group, version: undefined, plural });
+      return served && { ...served, plural };
+    });
+    for (const namespace of wanted) {
+      const list = async (served: Resource | undefined) =>
+        served && listAll(client, served, { namespace }, (object: KubeObject) => object);
+      const read = "unread" in found ? found : await tryRead("list what makes Secrets", () => list(found.read));
       if ("unread" in read) unknown.add(namespace);
       else
         for (const object of read.read ?? [])
