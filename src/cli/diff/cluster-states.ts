@@ -79,8 +79,7 @@ export async function readClusterStates(
     gaps: [
       ...overlay.gaps,
       ...namespaces.gaps,
-      ...(reaches && namespaces.gaps.length === 0 ? namespaces.otherGaps : []),
-      ...(reaches ? listed.gaps : []),
+      ...(reaches ? [...namespaces.otherGaps, ...listed.gaps] : []),
       ...names.failures,
     ],
     unlisted: listed.unlisted,

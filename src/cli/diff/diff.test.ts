@@ -249,6 +249,19 @@ describe("wave diff", () => {
     expect(out).toContain("Note: Cannot list deployments in ");
   });
 
+  it("notes once that it may not read Namespaces, however many the manifests have", async () => {
+    const { env } = await scene();
+    const match = ({ path }: { readonly path: string }) => /^\/api\/v1\/namespaces(\/[^/]+)?(\?|$)/.test(path);
+    const remove = sandbox.faults.add({ match, action: { type: "status", status: 403 } });
+    const manifests = ["one", "two", "three"].map((namespace) => configMap("page", { key: "1" }, { namespace }));
+    const input = async function* () {
+      yield Buffer.from(manifests.map((object) => stringify(object)).join("---\n"));
+    };
+    const { out, err } = await runWave(["diff", "-f", "-", "--cross-namespace=any"], env, { input });
+    remove();
+    expect((out + err).match(/Namespace annotations are unknown/g)).toHaveLength(1);
+  });
+
   it("is complete for one namespace, unless an object is shared with others", async () => {
     const { createConfigMap, createCurrent, run } = await scene();
     await createConfigMap("page", "1");

@@ -116,8 +116,8 @@ function pairOf(
     return { object: standardForm(row, object), workload: toWorkload(row, object, policy) };
   };
   const before = sides.before && found(sides.before, policies.before);
-  const isUntouched = hasSamePolicy && sides.before === sides.after;
-  const after = (isUntouched && before) || found(sides.after, policies.after);
+  const isUntouched = before !== undefined && hasSamePolicy && sides.before === sides.after;
+  const after = isUntouched ? before : found(sides.after, policies.after);
   // The Pods of a CronJob belong to its runs: the next run uses the new template.
   const { hasPods } = rolloutStrategies[row.strategy ?? "template"];
   const isSame = before === after || equalJson(before?.object.spec?.template, after.object.spec?.template);

@@ -294,6 +294,16 @@ describe("wave list", () => {
     });
   });
 
+  it("ends with 3 if the API server is lost before it is known whether the namespace exists", async () => {
+    const { run, namespace } = await scene();
+    let reads = 0;
+    const match = ({ path }: { readonly path: string }) => path === `/api/v1/namespaces/${namespace}` && ++reads > 1;
+    sandbox.faults.add({ match, action: { type: "drop" } });
+    const lost = await run("list");
+    sandbox.faults.clear();
+    expect(lost).toMatchObject({ code: 3, out: "", err: expect.stringMatching(/^error: get namespaces/) });
+  });
+
   it("reports that no workload opted in, with exit code 0", async () => {
     const { run, namespace } = await scene();
     expect(await run("list")).toEqual({

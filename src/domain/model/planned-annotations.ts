@@ -36,6 +36,8 @@ export function plannedAnnotations(annotations: Annotations, understood?: readon
   return json.length <= maxSharedLength ? sharedValues(json) : values;
 }
 
+/** Limit of values that are shared, in characters of JSON. Longer values are rarely equal. */
+const maxSharedLength = 200;
 const sharedValues = boundedMemo(256, (json) => JSON.parse(json) as Annotations);
 
 /** Limit of the characters that are kept of an annotation if all of them together are too long. No hash or scheduler is longer. */
@@ -45,6 +47,3 @@ export const maxKeptLength = 300;
 export function withShortValues<A extends Annotations | PolicyAnnotations>(annotations: A): A {
   return Object.fromEntries(Object.entries(annotations).filter(([, text]) => text.length <= maxKeptLength)) as A;
 }
-
-/** Limit of values that are shared, in characters of JSON. Longer values are rarely equal. */
-const maxSharedLength = 200;

@@ -134,7 +134,7 @@ class LogRateLimit {
     return kind.lines <= maxLines;
   }
 
-  /** Removes the kinds whose minute is over, and yields those of which lines were suppressed. */
+  /** Removes the kinds whose minute is over, and returns those of which lines were suppressed. */
   *suppressed(): Iterable<Kind> {
     const now = this.#clock.wall();
     for (const [key, kind] of this.#kinds) {

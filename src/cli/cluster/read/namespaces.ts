@@ -19,7 +19,7 @@ interface ReadNamespaces {
   readonly of: (namespace: string) => NamespacePolicy | undefined;
   /** A line for people if a read failed: the first one, because the others have the same cause. */
   readonly gaps: readonly string[];
-  /** Why the other Namespaces are unknown, if only those in `names` were read; otherwise empty. */
+  /** Why the other Namespaces are unknown, if only those in `names` were read; empty if `gaps` says it already. */
   readonly otherGaps: readonly string[];
 }
 
@@ -42,11 +42,8 @@ export async function readNamespaces(
     if (names.length === 0 || !isForbidden(error)) return { of: () => undefined, gaps, otherGaps: [] };
     const named = await mapBounded(names, (name) => readNamespaces(client, name, compatibility));
     const byName = new Map(names.map((name, index) => [name, named[index]]));
-    return {
-      of: (name) => byName.get(name)?.of(name),
-      gaps: named.flatMap((each) => each.gaps).slice(0, 1),
-      otherGaps: gaps,
-    };
+    const ownGaps = named.flatMap((each) => each.gaps).slice(0, 1);
+    return { of: (name) => byName.get(name)?.of(name), gaps: ownGaps, otherGaps: ownGaps.length === 0 ? gaps : [] };
   }
 }
 
