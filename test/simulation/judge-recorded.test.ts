@@ -22,13 +22,14 @@ const env = (optional: boolean) => ({
 
 /**
  * Judges a record at 30 s of a ConfigMap that had these states since these times, in seconds. The Pod got its node at 10 s, and its container
- * was started at the times of `starts`.
+ * was started at the times of `starts`. Wave sent the record at `sentAt`.
  */
 function judged(
   spec: object,
   states: readonly (readonly [number, StoredObject])[],
   lists: readonly (readonly [string, number])[] = [["", 0]],
   starts: readonly number[] = [],
+  sentAt = 30,
 ): readonly string[] {
   const before = stored("DaemonSet", "web", { spec: { template: { spec } } });
   const { hash } = standsFor(namedBy(before, settings), () => config);
@@ -58,7 +59,12 @@ function judged(
       before: started[index - 1]?.[1] ?? pod,
     })),
     ...states.map(([at, state]) => entry(at, "configmaps", state, "world")),
-    { ...entry(30, "daemonsets", after, "wave"), type: "MODIFIED", before } as const,
+    {
+      ...entry(30, "daemonsets", after, "wave"),
+      type: "MODIFIED",
+      before,
+      by: { actor: "wave", replica: "a#1", sentAt: 1000 * sentAt },
+    } as const,
   ].sort((a, b) => a.at - b.at);
   const listedAt = new Map(lists.map(([namespace, at]) => [`configmaps/${namespace}`, 1000 * at]));
   const lives = [{ replica: "a#1", from: 0, listedAt }];
@@ -125,4 +131,16 @@ it.each([
     [29.7, edited],
   ] as [number, StoredObject][];
   expect(judged(env(false), states, undefined, starts)).toEqual(violations);
+});
+
+it.each([
+  ["does not count a Pod that got its node after the record was sent", 8, []],
+  ["counts a Pod that got its node before the record was sent, although it arrived later", 12, older],
+])("the judge %s", (_, sentAt, violations) => {
+  const states = [
+    [5, config],
+    [9, more],
+    [11, config],
+  ] as const;
+  expect(judged(volume(false), states, [["", 0]], [], sentAt)).toEqual(violations);
 });

@@ -15,6 +15,7 @@ const lagMs = 1_000;
  * - it waits for the object, which its containers need;
  * - each container that reads the object as variables has started since. What the files of an older Pod show is not certain.
  *
+ * A Pod that got its node while the request was on its way is not judged: Wave could not know it.
  * Only the data of the objects is compared: other annotations, and other references, replace no Pods. A removal of keys leaves no time in
  * the API, so a process that first listed the object later cannot know it.
  */
@@ -56,6 +57,7 @@ export function judgeRecorded({
       const { uid, deletionTimestamp } = pod.metadata;
       if (!podKey.startsWith("pods/") || deletionTimestamp !== undefined) continue;
       if (ownerOf(pod, { objects })?.metadata.uid !== after.metadata.uid) continue;
+      if ((scheduled.get(uid) ?? 0) > sentRv) continue;
       // A share may have ended in an edit that a watch has not shown yet.
       const contentAt = (seenRv: number, metadataRv: number) => (of: string) => {
         const stored = (when: number) => timeline.versions(of)[timeline.at(of, when)]?.object;

@@ -194,6 +194,7 @@ export const keptSeeds: readonly KeptSeed[] = [
   },
   { seed: 48001389, name: "an edit between a list and the first hash that it confirms", after: "late controllers" },
   { seed: 42001800, name: "a container that starts just after Wave has listed its Pod", after: "late controllers" },
+  { seed: 55001041, name: "a Pod that gets its node while a record is on its way", after: "late controllers" },
 ];
 
 /** Reports whether a seed is kept and is older than something that runs have. */
